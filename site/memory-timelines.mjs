@@ -1,0 +1,58 @@
+// In astro.config.mjs: `import { memoryTimelines } from "./memory-timelines.mjs"` and add `memoryTimelines()` to integrations.
+// @ts-check
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { paletteCss } from "./src/lib/palette.ts";
+
+const PALETTE_CSS = "virtual:palette.css";
+/** A writer that truncates first shows an empty file for a moment. */
+const SETTLE_MS = 100;
+
+/**
+ * What the figure needs from the build: the categories' colours as a style sheet (a generated <style> would be inline,
+ * which the Content Security Policy forbids), and in `astro dev` a reload when the data outside site/ changes.
+ * @returns {import("astro").AstroIntegration}
+ */
+export function memoryTimelines() {
+  return {
+    name: "memory-timelines",
+    hooks: {
+      "astro:config:setup": ({ config, updateConfig }) => {
+        const data = fileURLToPath(new URL("../data/", config.root));
+        updateConfig({ vite: { plugins: [paletteStyles(`${data}palette.json`), reloadOnChange(data)] } });
+      },
+    },
+  };
+}
+
+/** @param {string} file @returns {import("vite").Plugin} */
+function paletteStyles(file) {
+  return {
+    name: "palette-css",
+    resolveId: (id) => (id === PALETTE_CSS ? `\0${PALETTE_CSS}` : undefined),
+    load(id) {
+      if (id !== `\0${PALETTE_CSS}`) return undefined;
+      this.addWatchFile(file);
+      return paletteCss(JSON.parse(readFileSync(file, "utf8")));
+    },
+  };
+}
+
+/** @param {string} folder @returns {import("vite").Plugin} */
+function reloadOnChange(folder) {
+  return {
+    name: "memory-timelines-reload",
+    apply: "serve",
+    configureServer(server) {
+      if (process.env["VITEST"]) return; // no browser to reload, and a watcher would keep the run alive
+      /** @type {NodeJS.Timeout | undefined} */
+      let timer;
+      server.watcher.add(folder);
+      server.watcher.on("all", (_event, path) => {
+        if (!path.startsWith(folder) || !path.endsWith(".json")) return;
+        clearTimeout(timer);
+        timer = setTimeout(() => server.ws.send({ type: "full-reload" }), SETTLE_MS);
+      });
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { overlaps, type Box } from "./boxes";
+import { TEXT, textWidth } from "./geometry";
+import type { Anchor } from "./phases";
+
+export interface Band {
+  top: number;
+  bottom: number;
+}
+
+export interface Callout {
+  text: string;
+  x: number;
+  dx: number;
+  y: number;
+  anchor: Anchor;
+  leader: { x: number; y0: number; y1: number };
+}
+
+/** A band thinner than this (px) all along is left to the legend and the table. */
+const THICK_ENOUGH = 4;
+/** From the highest point under a callout up to the text's lower edge. */
+const GAP = 9;
+const LEVELS = 5;
+
+/**
+ * Places a name in the empty space over the areas, with a line down to its band. Tries the band's thickest columns first,
+ * each with the text to the left, around and to the right of the line, as low as nothing is in the way.
+ */
+export function callout(
+  text: string,
+  band: readonly Band[],
+  skyline: readonly number[],
+  taken: readonly Box[],
+  width: number,
+): Callout | undefined {
+  const thickness = band.map(({ top, bottom }) => bottom - top);
+  const thickest = Math.max(0, ...thickness);
+  if (thickest < THICK_ENOUGH) return undefined;
+  const candidates = [...thickness.keys()]
+    .filter((c) => (thickness[c] ?? 0) >= thickest * 0.8)
+    .sort((a, b) => (thickness[b] ?? 0) - (thickness[a] ?? 0));
+  const long = textWidth(text);
+  for (let level = 0; level < LEVELS; level++) {
+    for (const c of candidates) {
+      const x = c + 0.5;
+      for (const anchor of ["middle", "end", "start"] as const) {
+        const x0 = anchor === "middle" ? x - long / 2 : anchor === "end" ? x - long + 4 : x - 4;
+        if (x0 < 0 || x0 + long > width) continue;
+        const under = Math.min(...skyline.slice(Math.floor(x0), Math.ceil(x0 + long)));
+        const lower = under - GAP - level * TEXT.height;
+        const box = { x0: x0 - 3, x1: x0 + long + 3, y0: lower - TEXT.height, y1: lower };
+        const { top, bottom } = band[c] ?? { top: 0, bottom: 0 };
+        const leader = { x: x / width, y0: lower + 1, y1: (top + bottom) / 2 };
+        const stem = { x0: x - 2, x1: x + 2, y0: lower, y1: top };
+        if (box.y0 < 0 || taken.some((other) => overlaps(box, other) || overlaps(stem, other))) continue;
+        const dx = anchor === "middle" ? 0 : anchor === "end" ? 4 : -4;
+        return { text, x: x / width, dx, y: lower - (TEXT.height - TEXT.size), anchor, leader };
+      }
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,24 @@
+import { CATEGORIES, type Category } from "./categories";
+import type { Columns } from "./columns";
+import { stepArea } from "./path";
+import { column, type Timeline } from "./timelines";
+
+/** One category's area: from 0 to the running total, to be covered by the areas of the categories below it. */
+export interface Area {
+  category: Category;
+  d: string;
+}
+
+/** Painter's order: the top category first. A category that is never held has no area. */
+export function areas(timeline: Timeline, { max }: Columns, height: number, topGb: number): Area[] {
+  return CATEGORIES.map((category, c) => ({ category, edge: max[c] }))
+    .filter(({ category, edge }) => edge && column(timeline, category).some((gb) => gb > 0))
+    .map(({ category, edge = [] }) => ({
+      category,
+      d: stepArea(
+        Array.from(edge, (gb) => (gb / topGb) * height),
+        height,
+      ),
+    }))
+    .reverse();
+}
