@@ -1,0 +1,6 @@
+/** What the site is called and what it is, wherever that is said. */
+export const site = {
+  name: "Training memory",
+  description: "Where the memory of a PyTorch training step goes, when, and how to need less of it.",
+  language: "en",
+} as const;
