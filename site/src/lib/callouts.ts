@@ -16,22 +16,31 @@ export interface Callout {
   leader: { x: number; y0: number; y1: number };
 }
 
+export interface Surroundings {
+  /** What neither the words nor their line may touch. */
+  taken: readonly Box[];
+  /** What the line may cross, but the words may not. */
+  lines: readonly Box[];
+  width: number;
+}
+
 /** A band thinner than this (px) all along is left to the legend and the table. */
 const THICK_ENOUGH = 4;
 /** From the highest point under a callout up to the text's lower edge. */
 const GAP = 9;
 const LEVELS = 5;
+/** How much of the text is to the left of its line. */
+const SHARES = [0.5, 0.6, 0.7, 0.8, 0.9, 1, 0.4, 0.3, 0.2, 0.1, 0];
 
 /**
  * Places a name in the empty space over the areas, with a line down to its band. Tries the band's thickest columns first,
- * each with the text to the left, around and to the right of the line, as low as nothing is in the way.
+ * each with the text around its line in several ways, as low as nothing is in the way.
  */
 export function callout(
   text: string,
   band: readonly Band[],
   skyline: readonly number[],
-  taken: readonly Box[],
-  width: number,
+  { taken, lines, width }: Surroundings,
 ): Callout | undefined {
   const thickness = band.map(({ top, bottom }) => bottom - top);
   const thickest = Math.max(0, ...thickness);
@@ -43,18 +52,18 @@ export function callout(
   for (let level = 0; level < LEVELS; level++) {
     for (const c of candidates) {
       const x = c + 0.5;
-      for (const anchor of ["middle", "end", "start"] as const) {
-        const x0 = anchor === "middle" ? x - long / 2 : anchor === "end" ? x - long + 4 : x - 4;
+      for (const share of SHARES) {
+        const x0 = x - 4 - share * (long - 8);
         if (x0 < 0 || x0 + long > width) continue;
         const under = Math.min(...skyline.slice(Math.floor(x0), Math.ceil(x0 + long)));
         const lower = under - GAP - level * TEXT.height;
-        const box = { x0: x0 - 3, x1: x0 + long + 3, y0: lower - TEXT.height, y1: lower };
+        const box = { x0: x0 - 2, x1: x0 + long + 2, y0: lower - TEXT.height, y1: lower };
         const { top, bottom } = band[c] ?? { top: 0, bottom: 0 };
         const leader = { x: x / width, y0: lower + 1, y1: (top + bottom) / 2 };
         const stem = { x0: x - 2, x1: x + 2, y0: lower, y1: top };
-        if (box.y0 < 0 || taken.some((other) => overlaps(box, other) || overlaps(stem, other))) continue;
-        const dx = anchor === "middle" ? 0 : anchor === "end" ? 4 : -4;
-        return { text, x: x / width, dx, y: lower - (TEXT.height - TEXT.size), anchor, leader };
+        if (box.y0 < 0 || lines.some((line) => overlaps(box, line))) continue;
+        if (taken.some((other) => overlaps(box, other) || overlaps(stem, other))) continue;
+        return { text, x: x / width, dx: x0 - x, y: lower - (TEXT.height - TEXT.size), anchor: "start", leader };
       }
     }
   }

@@ -1,5 +1,5 @@
 import { CATEGORIES, CATEGORY_LABELS, type Category } from "./categories";
-import { count, date, duration, fixed, gb, list, percent } from "./format";
+import { amount, count, date, duration, exactMemory, fixed, list, memory, percent, unitFor, type Unit } from "./format";
 import { column, memoryAt, type MemoryTimelines, type Timeline } from "./timelines";
 
 /** One mode's numbers, each with the text that prose shows. Text is null where the run did not measure it. */
@@ -72,13 +72,14 @@ export function figures(timelines: MemoryTimelines): Figures {
   const { workload, environment, default: plain, backprop } = timelines;
   const savingGb = plain.peak_gb - backprop.peak_gb;
   const ratio = plain.step_ms !== null && backprop.step_ms !== null ? backprop.step_ms / plain.step_ms : null;
-  const [plainFigures, backpropFigures] = [modeFigures(plain), modeFigures(backprop)];
+  const unit = unitFor(Math.max(plain.peak_gb, backprop.peak_gb));
+  const [plainFigures, backpropFigures] = [modeFigures(plain, unit), modeFigures(backprop, unit)];
   return {
     default: plainFigures,
     backprop: backpropFigures,
     savingGb,
-    saving: gb(savingGb),
-    saving4: gb(savingGb, 4),
+    saving: memory(savingGb, unit),
+    saving4: exactMemory(savingGb, unit),
     savingPercent: percent(plain.peak_gb > 0 ? savingGb / plain.peak_gb : 0),
     allGradients: plainFigures.gradients,
     largestGradient: backpropFigures.gradients,
@@ -103,33 +104,34 @@ export function figures(timelines: MemoryTimelines): Figures {
   };
 }
 
-export function modeFigures(timeline: Timeline): ModeFigures {
+export function modeFigures(timeline: Timeline, unit: Unit = unitFor(timeline.peak_gb)): ModeFigures {
+  const text = (gigabytes: number) => memory(gigabytes, unit);
   const held = memoryAt(timeline, timeline.peak_t);
   const parts = CATEGORIES.filter((c) => held[c] > 0).map((category) => ({
     category,
     label: CATEGORY_LABELS[category],
     gb: held[category],
-    text: gb(held[category]),
+    text: text(held[category]),
   }));
   const gradientsGb = column(timeline, "GRADIENT").reduce((a, b) => Math.max(a, b), 0);
   const optional = (value: number | null, text: (value: number) => string) => (value === null ? null : text(value));
   return {
     peakGb: timeline.peak_gb,
-    peak: gb(timeline.peak_gb),
-    peak4: gb(timeline.peak_gb, 4),
+    peak: text(timeline.peak_gb),
+    peak4: exactMemory(timeline.peak_gb, unit),
     peakTime: duration(timeline.peak_t),
     parts,
-    partsText: `${list(parts.map((p) => `${p.label} ${fixed(p.gb, 2)}`))} GB`,
+    partsText: `${list(parts.map((p) => `${p.label} ${amount(p.gb, unit)}`))} ${unit.name}`,
     gradientsGb,
-    gradients: gb(gradientsGb),
-    gradients4: gb(gradientsGb, 4),
+    gradients: text(gradientsGb),
+    gradients4: exactMemory(gradientsGb, unit),
     end: duration(timeline.end_t),
     stepMs: timeline.step_ms,
     step: optional(timeline.step_ms, duration),
     timedSteps: timeline.timed_steps,
-    allocatorPeak: optional(timeline.allocator_peak_gb, gb),
-    reserved: optional(timeline.reserved_gb, gb),
-    rssPeak: optional(timeline.rss_peak_gb, gb),
+    allocatorPeak: optional(timeline.allocator_peak_gb, text),
+    reserved: optional(timeline.reserved_gb, text),
+    rssPeak: optional(timeline.rss_peak_gb, text),
     mallocs: optional(timeline.cuda_mallocs_per_step, (n) => fixed(n, 0)),
     frees: optional(timeline.cuda_frees_per_step, (n) => fixed(n, 0)),
   };
@@ -139,7 +141,7 @@ export function modeFigures(timeline: Timeline): ModeFigures {
 function layers(widths: readonly number[]): string | null {
   const runs: { shape: string; n: number }[] = [];
   for (let i = 1; i < widths.length; i++) {
-    const shape = `${fixed(widths[i - 1] ?? 0, 0)} × ${fixed(widths[i] ?? 0, 0)}`;
+    const shape = `${fixed(widths[i - 1] ?? 0, 0)}\u00a0×\u00a0${fixed(widths[i] ?? 0, 0)}`;
     const last = runs.at(-1);
     if (last?.shape === shape) last.n++;
     else runs.push({ shape, n: 1 });

@@ -11,9 +11,35 @@ export function fixed(value: number, places: number): string {
   return signed(/^-0(\.0*)?$/.test(text) ? text.slice(1) : text);
 }
 
-/** `13.76 GB`; `places` 4 shows all that the data has. */
-export function gb(value: number, places = 2): string {
-  return `${fixed(value, places)} GB`;
+/** How memory is written: GB, or MB where even the largest amount in sight is under 1 GB. */
+export interface Unit {
+  name: "GB" | "MB";
+  perGb: number;
+  places: number;
+  /** All that the data has: it is rounded to 4 places of a GB. */
+  allPlaces: number;
+}
+
+const GB: Unit = { name: "GB", perGb: 1, places: 2, allPlaces: 4 };
+const MB: Unit = { name: "MB", perGb: 1000, places: 1, allPlaces: 1 };
+
+export function unitFor(largestGb: number): Unit {
+  return largestGb < 1 ? MB : GB;
+}
+
+/** An amount without its unit, for columns and sums that say it once: `13.76`. */
+export function amount(gigabytes: number, unit: Unit = GB): string {
+  return fixed(gigabytes * unit.perGb, unit.places);
+}
+
+/** `13.76 GB`, `215.0 MB` */
+export function memory(gigabytes: number, unit: Unit = GB): string {
+  return `${amount(gigabytes, unit)} ${unit.name}`;
+}
+
+/** `13.7574 GB` */
+export function exactMemory(gigabytes: number, unit: Unit = GB): string {
+  return `${fixed(gigabytes * unit.perGb, unit.allPlaces)} ${unit.name}`;
 }
 
 /** `18 %` or, below ten, `4.2 %`. */

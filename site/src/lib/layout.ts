@@ -1,4 +1,5 @@
 import { columns } from "./columns";
+import { unitFor, type Unit } from "./format";
 import { GRID, PLOT } from "./geometry";
 import { labels, yOf, type Label, type Scene } from "./labels";
 import type { Mode } from "./modes";
@@ -27,6 +28,7 @@ export interface Layout {
   head: number;
   times: { x: number; text: string }[];
   memory: { y: number; text: string }[];
+  unit: Unit;
 }
 
 /** Room over the highest line for its label. */
@@ -37,12 +39,14 @@ export function layout(modes: readonly Mode[]): Layout {
   const maxMs = Math.max(...modes.map(({ timeline }) => timeline.end_t));
   const maxGb = Math.max(...modes.map(({ timeline }) => Math.max(timeline.peak_gb, timeline.reserved_gb ?? 0)));
   const topGb = ((maxGb || 1) * PLOT.height) / (PLOT.height - OVER);
-  const panels = modes.map((mode) => panel({ mode, maxMs, topGb, ...highest(modes, mode) }));
+  const unit = unitFor(Math.max(...modes.map(({ timeline }) => timeline.peak_gb)));
+  const panels = modes.map((mode) => panel({ mode, maxMs, topGb, unit, ...highest(modes, mode) }));
   return {
     panels,
     head: headroom(panels.map((p) => p.brackets)),
     times: timeTicks(maxMs, 5).map(({ ms, text }) => ({ x: ms / maxMs, text })),
-    memory: memoryTicks(topGb, 8).map(({ gb, text }) => ({ y: yOf(gb, topGb), text })),
+    memory: memoryTicks(topGb, 8, unit).map(({ gb, text }) => ({ y: yOf(gb, topGb), text })),
+    unit,
   };
 }
 

@@ -23,7 +23,7 @@ export function headlineModes(timelines: MemoryTimelines): Mode[] {
         "optimizer step": [
           "optimizer step: walks back, updates and frees as it goes",
           "optimizer step: walks, updates, frees",
-          "optimizer step (walk inside)",
+          "optimizer step, walk included",
           "optimizer step",
         ],
       },

@@ -1,3 +1,5 @@
+import type { Unit } from "./format";
+
 /** Round numbers from 0 to `max`, at most `most` steps of 1, 2 or 5 times a power of ten. */
 export function ticks(max: number, most: number): number[] {
   if (!(max > 0) || most < 1) return [0];
@@ -21,7 +23,10 @@ export function timeTicks(maxMs: number, most: number): { ms: number; text: stri
 }
 
 /** The memory axis, the same way. */
-export function memoryTicks(maxGb: number, most: number): { gb: number; text: string }[] {
-  const values = ticks(maxGb, most);
-  return values.map((v, i) => ({ gb: v, text: i === values.length - 1 ? `${v} GB` : String(v) }));
+export function memoryTicks(maxGb: number, most: number, unit: Unit): { gb: number; text: string }[] {
+  const values = ticks(maxGb * unit.perGb, most);
+  return values.map((v, i) => ({
+    gb: v / unit.perGb,
+    text: i === values.length - 1 ? `${v} ${unit.name}` : String(v),
+  }));
 }

@@ -7,7 +7,12 @@ import { column, type Timeline } from "./timelines";
 export interface Area {
   category: Category;
   d: string;
+  /** Too thin all along for the line that keeps it apart from its neighbour. */
+  thin: boolean;
 }
+
+/** Of the plot's height, in the areas' units. */
+const THIN = 8;
 
 /** Painter's order: the top category first. A category that is never held has no area. */
 export function areas(timeline: Timeline, { max }: Columns, height: number, topGb: number): Area[] {
@@ -15,6 +20,7 @@ export function areas(timeline: Timeline, { max }: Columns, height: number, topG
     .filter(({ category, edge }) => edge && column(timeline, category).some((gb) => gb > 0))
     .map(({ category, edge = [] }) => ({
       category,
+      thin: (Math.max(...column(timeline, category)) / topGb) * height < THIN,
       d: stepArea(
         Array.from(edge, (gb) => (gb / topGb) * height),
         height,

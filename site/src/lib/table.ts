@@ -15,7 +15,7 @@ export function tableRows(timeline: Timeline): TableRows {
   return {
     moments: [
       "at the peak",
-      ...timeline.phases.map(({ name }) => `after ${name === "optimizer step" ? "the step" : name}`),
+      ...timeline.phases.map(({ name }) => `after ${name === "optimizer step" ? "step" : name}`),
     ],
     rows: Object.fromEntries(CATEGORIES.map((c) => [c, held.map((h) => h[c])])) as Record<Category, number[]>,
     total: held.map((h) => CATEGORIES.reduce((sum, c) => sum + h[c], 0)),
