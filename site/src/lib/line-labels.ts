@@ -16,19 +16,32 @@ export function lineLabels(scene: Scene): Label[] {
   const x = peak_t / maxMs;
   const y = yOf(peak_gb, topGb);
   const reserved = reserved_gb === null ? undefined : yOf(reserved_gb, topGb);
-  const left = x < 0.55;
+  const left = x < 0.5;
   const here = { x, dx: left ? ASIDE : -ASIDE, anchor: left ? "start" : "end", shown: "always" } as const;
   const away = { x: left ? 1 : 0, dx: 0, anchor: left ? "end" : "start", shown: "always" } as const;
   const found: Label[] = [];
+  const free = (label: Label) =>
+    !found.some((other) => overlaps(boxOf(other, WIDTHS.narrow), boxOf(label, WIDTHS.narrow)));
+  const inside = (label: Label) => {
+    const { x0, x1 } = boxOf(label, WIDTHS.narrow);
+    return x0 >= 0 && x1 <= WIDTHS.narrow;
+  };
   if (reference) {
     const up = yOf(reference.gb, topGb);
-    found.push({ kind: "reference", text: `${reference.label}: ${memory(reference.gb, unit)}`, ...away, y: up - RISE });
     found.push({ kind: "peak", text: `peak ${memory(peak_gb, unit)}`, ...here, y: y - RISE });
     if (y - up >= SAVING_ROOM) {
       const saved = reference.gb - peak_gb;
-      const text = `${memory(saved, unit)} less (${percent(saved / reference.gb)})`;
-      found.push({ kind: "saving", text, ...here, y: savingBaseline(up, y - RISE - TEXT.size, reserved) });
+      const text = `${memory(saved, unit)} less`;
+      const y0 = savingBaseline(up, y - RISE - TEXT.size, reserved);
+      const choices = [`${text} (${percent(saved / reference.gb)})`, text].map((words): Label => {
+        return { kind: "saving", text: words, ...here, y: y0 };
+      });
+      const fitting = choices.find((choice) => inside(choice));
+      if (fitting) found.push(fitting);
     }
+    const text = `${reference.label}: ${memory(reference.gb, unit)}`;
+    const named: Label = { kind: "reference", text, ...away, y: up - RISE };
+    if (free(named)) found.push(named);
   } else {
     const anchor = x > 0.82 ? "end" : x < 0.18 ? "start" : "middle";
     // Over the reserved line too, where that runs through the words' place.
@@ -41,8 +54,8 @@ export function lineLabels(scene: Scene): Label[] {
     const choices = [reserved - RISE, reserved + TEXT.size].flatMap((level) =>
       sides.map((side): Label => ({ kind: "reserved", text, ...side, y: level })),
     );
-    const free = choices.find((c) => !found.some((f) => overlaps(boxOf(f, WIDTHS.narrow), boxOf(c, WIDTHS.narrow))));
-    if (free) found.push(free);
+    const choice = choices.find(free);
+    if (choice) found.push(choice);
   }
   return found;
 }
