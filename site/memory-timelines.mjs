@@ -51,7 +51,11 @@ function reloadOnChange(folder) {
       server.watcher.on("all", (_event, path) => {
         if (!path.startsWith(folder) || !path.endsWith(".json")) return;
         clearTimeout(timer);
-        timer = setTimeout(() => server.ws.send({ type: "full-reload" }), SETTLE_MS);
+        timer = setTimeout(() => {
+          // Modules that read the data while they were evaluated (an article's numbers) have to be evaluated again.
+          for (const environment of Object.values(server.environments)) environment.moduleGraph.invalidateAll();
+          server.ws.send({ type: "full-reload" });
+        }, SETTLE_MS);
       });
     },
   };
