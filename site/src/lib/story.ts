@@ -23,3 +23,13 @@ export function peakRows({ default: plain, backprop }: MemoryTimelines): PeakRow
     backprop: after[category],
   })).filter((row) => row.plain > 0 || row.backprop > 0);
 }
+
+const NO_BREAK = "\u00a0";
+
+/** The same, with no line break between a number and its unit in any text within. */
+export function unbroken<T>(value: T): T {
+  if (typeof value === "string") return value.replaceAll(/(?<=\d) (?=[A-Za-z×])/g, NO_BREAK) as T;
+  if (Array.isArray(value)) return value.map((item: unknown) => unbroken(item)) as T;
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, unbroken(member)])) as T;
+}
