@@ -1,0 +1,67 @@
+import { readFileSync } from "node:fs";
+import { ARTICLE, DIST } from "./support/built";
+import { expect, test } from "./support/test";
+
+interface Measured {
+  default: { peak_gb: number };
+  backprop: { peak_gb: number };
+}
+const data = JSON.parse(readFileSync(`${DIST}/memory_timelines.json`, "utf8")) as Measured;
+const peaks = [data.default.peak_gb, data.backprop.peak_gb].map((gb) => `${gb.toFixed(2)} GB`);
+
+test.describe("without JavaScript", () => {
+  test.use({ javaScriptEnabled: false });
+
+  test("the article is complete: both plots, both peaks, the table", async ({ page, problems }) => {
+    await page.goto(ARTICLE);
+    const figure = page.locator("figure.memory-timelines");
+    const plots = figure.locator("[role=img]");
+    await expect(plots).toHaveCount(2);
+    for (const plot of await plots.all()) await expect(plot).toBeVisible();
+    for (const peak of peaks) await expect(figure.getByText(peak).first()).toBeVisible();
+    await expect(figure.locator("figcaption")).toContainText("GB");
+    await figure.locator("summary").click();
+    await expect(figure.locator("details table").first()).toBeVisible();
+    expect(problems).toEqual([]);
+  });
+});
+
+test("the prose has the data’s numbers", async ({ page }) => {
+  await page.goto(ARTICLE);
+  const prose = (await page.locator("article.prose").innerText()).replaceAll(/\s+/g, " ");
+  for (const peak of peaks) expect(prose).toContain(`peak is ${peak}`);
+  expect(prose).not.toMatch(/undefined|NaN|null|\[object/);
+});
+
+test("lines are about 66 characters long", async ({ page }) => {
+  await page.goto(ARTICLE);
+  const lengths = await page.evaluate(() =>
+    [...document.querySelectorAll("article.prose > p")].flatMap((paragraph) => {
+      const range = document.createRange();
+      range.selectNodeContents(paragraph);
+      const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.bottom / 12))).size;
+      return lines > 3 ? [(paragraph.textContent?.length ?? 0) / lines] : [];
+    }),
+  );
+  const mean = lengths.reduce((a, b) => a + b, 0) / lengths.length;
+  expect(mean).toBeGreaterThan(54);
+  expect(mean).toBeLessThan(76);
+});
+
+test("formulas are MathML and code is coloured by classes", async ({ page }) => {
+  await page.goto(ARTICLE);
+  await expect(page.locator("math[display=block]").first()).toBeVisible();
+  const colours = await page
+    .locator("pre .token-keyword, pre .token-comment, pre .token-string, pre .token-function")
+    .evaluateAll((tokens) => [...new Set(tokens.map((token) => getComputedStyle(token).color))]);
+  expect(colours.length).toBeGreaterThanOrEqual(3);
+  await expect(page.locator("[style]")).toHaveCount(0);
+});
+
+test("on paper, it is light, without navigation, and with what is folded up", async ({ page }) => {
+  await page.emulateMedia({ media: "print", colorScheme: "dark" });
+  await page.goto(ARTICLE);
+  await expect(page.getByRole("navigation", { name: "Site" })).toBeHidden();
+  expect(await page.evaluate(() => getComputedStyle(document.body).color)).toBe("rgb(0, 0, 0)");
+  await expect(page.locator("figure.memory-timelines details table").first()).toBeVisible();
+});

@@ -1,0 +1,44 @@
+import { join } from "node:path";
+import { expect, test } from "@playwright/test";
+import { ARTICLE, read, sitemap } from "./support/built";
+import { copyOfRepository, type Copy } from "./support/copy";
+import { brokenLinks } from "./support/links";
+import { serve } from "./support/server";
+
+/** GitHub Pages serves a project's site from a folder. */
+const BASE = "/repo/";
+
+test.describe("under a base path", () => {
+  test.describe.configure({ mode: "serial" });
+  let copy: Copy;
+  let dist: string;
+
+  test.beforeAll(async () => {
+    copy = copyOfRepository();
+    dist = join(copy.root, "site/dist");
+    const { code, output } = await copy.build({ SITE_BASE: BASE, SITE_URL: "https://name.example" });
+    expect(code, output).toBe(0);
+  });
+  test.afterAll(() => copy.remove());
+
+  test("every link leads somewhere, in pages, sitemap and feed", () => {
+    expect(brokenLinks(dist, BASE).broken).toEqual([]);
+    for (const path of sitemap(dist)) expect(path).toMatch(/^\/repo\/([\w/-]+\/)?$/);
+    const addresses = [...read("rss.xml", dist).matchAll(/https:\/\/name\.example\/[^"<&]*/g)].map(([url]) => url);
+    expect(addresses).toContain(`https://name.example/repo${ARTICLE}`);
+    for (const url of addresses) expect(url).toMatch(/^https:\/\/name\.example\/repo\//);
+  });
+
+  test("a reader gets from the front page to the article and on", async ({ page }) => {
+    const { origin, close } = await serve(dist, BASE);
+    const failed: string[] = [];
+    page.on("response", (response) => response.ok() || failed.push(response.url()));
+    await page.goto(origin + BASE);
+    await page.getByRole("link", { name: "Gradients that never coexist" }).click();
+    await expect(page).toHaveURL(origin + BASE + ARTICLE.slice(1));
+    await page.getByRole("link", { name: "About" }).click();
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("About");
+    expect(failed).toEqual([]);
+    close();
+  });
+});
