@@ -33,7 +33,8 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / ".gitignore").write_text("site/dist/\n")
     (folder / "page.html").write_text("one")
     (folder / "Makefile").write_text(
-        ".PHONY: site\nsite:\n\tmkdir -p site/dist/_astro && cp page.html site/dist/index.html && touch site/dist/_astro/a.css\n"
+        ".PHONY: site\n"
+        "site:\n\tmkdir -p site/dist/_astro && cp page.html site/dist/index.html && touch site/dist/_astro/a.css\n"
     )
     git(folder, "add", ".")
     git(folder, "commit", "--quiet", "-m", "start")
