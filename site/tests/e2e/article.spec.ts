@@ -30,6 +30,7 @@ test("the prose has the data’s numbers", async ({ page }) => {
   await page.goto(ARTICLE);
   const prose = (await page.locator("article.prose").innerText()).replaceAll(/\s+/g, " ");
   for (const peak of peaks) expect(prose).toContain(`peak is ${peak}`);
+  expect(prose, "no blank before a comma").not.toMatch(/ [,.;:]/);
   expect(prose).not.toMatch(/undefined|NaN|null|\[object/);
 });
 
