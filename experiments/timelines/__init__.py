@@ -1,0 +1,1 @@
+"""Where training memory goes, by category, over time."""

@@ -1,0 +1,1 @@
+"""What is trained: one model, its batch and its loss a file."""
