@@ -29,6 +29,11 @@ test.describe("under a base path", () => {
     for (const url of addresses) expect(url).toMatch(/^https:\/\/name\.example\/repo\//);
   });
 
+  test("the file that readers may copy and the data are served as they are in the repository", () => {
+    expect(read("backprop.py", dist)).toBe(read("experiments/backprop.py", copy.root));
+    expect(read("memory_timelines.json", dist)).toBe(read("data/memory_timelines.json", copy.root));
+  });
+
   test("a reader gets from the front page to the article and on", async ({ page }) => {
     const { origin, close } = await serve(dist, BASE);
     const failed: string[] = [];

@@ -75,11 +75,6 @@ test("the feed holds the whole article, with images and links that work anywhere
     expect(files()).toContain(path);
 });
 
-test("the file that readers may copy and the data are served as they are in the repository", () => {
-  expect(read("backprop.py")).toBe(read("experiments/backprop.py", `${SITE}..`));
-  expect(read("memory_timelines.json")).toBe(read("data/memory_timelines.json", `${SITE}..`));
-});
-
 /** An XML text as it was before it was put into XML. */
 function unescape(text: string): string {
   const names: Record<string, string> = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&" };
