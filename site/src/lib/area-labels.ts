@@ -2,10 +2,11 @@ import { roomiest, type Box } from "./boxes";
 import { callout } from "./callouts";
 import { CATEGORIES, CATEGORY_LABELS, type Category } from "./categories";
 import { columns } from "./columns";
-import { PLOT, TEXT, textWidth } from "./geometry";
+import { PLOT, TEXT } from "./geometry";
 import { boxOf, yOf, type Label, type Scene } from "./labels";
 import type { Shown } from "./phases";
 import { column } from "./timelines";
+import { textWidth } from "./text-width";
 
 /** Around a name on its area. */
 const PADDING = 4;

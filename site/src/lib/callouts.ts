@@ -1,6 +1,7 @@
 import { overlaps, type Box } from "./boxes";
-import { TEXT, textWidth } from "./geometry";
+import { TEXT } from "./geometry";
 import type { Anchor } from "./phases";
+import { textWidth } from "./text-width";
 
 export interface Band {
   top: number;

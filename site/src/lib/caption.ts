@@ -13,7 +13,7 @@ export function caption(f: Figures): string[] {
       ? `BackProp’s peak is ${f.saving} (${f.savingPercent}) lower: at most ${backprop.gradients} of gradients exist at once, where the plain loop holds ${plain.gradients}.`
       : `BackProp’s peak is ${backprop.peak}, the plain loop’s ${plain.peak}: here gradients do not set the peak.`,
     `One training step of ${model} at batch size ${f.batchSize} with ${f.optimizer} (${f.implementation} implementation), ${where}, PyTorch ${f.torch}, ${f.date}.`,
-    "Both plots share their scales; 1 GB is 10⁹ bytes.",
+    `Both plots share their scales; 1 ${f.unit} is ${f.unit === "GB" ? "10⁹" : "10⁶"} bytes.`,
   ];
   if (plain.step !== null && backprop.step !== null)
     sentences.push(

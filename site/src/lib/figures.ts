@@ -30,6 +30,8 @@ export interface ModeFigures {
 }
 
 export interface Figures {
+  /** What all amounts are written in. */
+  unit: Unit["name"];
   default: ModeFigures;
   backprop: ModeFigures;
   /** Positive where backprop's peak is the lower one. */
@@ -75,6 +77,7 @@ export function figures(timelines: MemoryTimelines): Figures {
   const unit = unitFor(Math.max(plain.peak_gb, backprop.peak_gb));
   const [plainFigures, backpropFigures] = [modeFigures(plain, unit), modeFigures(backprop, unit)];
   return {
+    unit: unit.name,
     default: plainFigures,
     backprop: backpropFigures,
     savingGb,

@@ -18,12 +18,8 @@ export const GRID = 2;
 /** Panel widths that labels are placed for: what fits the first is always shown, what fits the second only when wide. */
 export const WIDTHS = { narrow: 276, wide: 430 } as const;
 
-/** Font size of labels, and the width of a mean character in it in the widest of the usual system fonts. */
-export const TEXT = { size: 12, advance: 6.7, height: 15 } as const;
-
-export function textWidth(text: string): number {
-  return text.length * TEXT.advance;
-}
+/** Font size of labels, and the height that a line of them takes. */
+export const TEXT = { size: 12, height: 15 } as const;
 
 /** A percentage for an SVG attribute: `12.34%`. */
 export function pct(fraction: number): string {

@@ -1,11 +1,12 @@
 import { areaLabels } from "./area-labels";
 import type { Category } from "./categories";
 import type { Unit } from "./format";
-import { PLOT, TEXT, textWidth, WIDTHS } from "./geometry";
+import { PLOT, TEXT, WIDTHS } from "./geometry";
 import { lineLabels } from "./line-labels";
 import type { Box } from "./boxes";
 import type { Mode } from "./modes";
 import type { Anchor, Shown } from "./phases";
+import { textWidth } from "./text-width";
 
 /** Text in the plot. `x` is a fraction of its width, `dx` pixels from there, `y` the baseline in pixels from its top. */
 export interface Label {

@@ -9,7 +9,7 @@ const ASIDE = 9;
 /** Below this, the gap up to the reference line has no room for words. */
 const SAVING_ROOM = 38;
 
-/** The words at the peak's mark, the reference line and the reserved line. They are placed for the narrow plot. */
+/** The words at the peak's mark, the reference line and the reserved line. What fits a narrow plot fits any. */
 export function lineLabels(scene: Scene): Label[] {
   const { mode, maxMs, topGb, unit, reference } = scene;
   const { peak_gb, peak_t, reserved_gb } = mode.timeline;
@@ -20,8 +20,8 @@ export function lineLabels(scene: Scene): Label[] {
   const here = { x, dx: left ? ASIDE : -ASIDE, anchor: left ? "start" : "end", shown: "always" } as const;
   const away = { x: left ? 1 : 0, dx: 0, anchor: left ? "end" : "start", shown: "always" } as const;
   const found: Label[] = [];
-  const free = (label: Label) =>
-    !found.some((other) => overlaps(boxOf(other, WIDTHS.narrow), boxOf(label, WIDTHS.narrow)));
+  const free = (label: Label, width: number = WIDTHS.narrow) =>
+    !found.some((other) => overlaps(boxOf(other, width), boxOf(label, width)));
   const inside = (label: Label) => {
     const { x0, x1 } = boxOf(label, WIDTHS.narrow);
     return x0 >= 0 && x1 <= WIDTHS.narrow;
@@ -49,13 +49,19 @@ export function lineLabels(scene: Scene): Label[] {
     found.push({ kind: "peak", text: `peak ${memory(peak_gb, unit)}`, x, dx: 0, y: clear, anchor, shown: "always" });
   }
   if (reserved_gb !== null && reserved !== undefined) {
-    const text = `reserved ${memory(reserved_gb, unit)}`;
     const sides = [away, { ...away, x: 1 - away.x, anchor: left ? "start" : "end" } as const];
-    const choices = [reserved - RISE, reserved + TEXT.size].flatMap((level) =>
-      sides.map((side): Label => ({ kind: "reserved", text, ...side, y: level })),
+    const choices = [`reserved ${memory(reserved_gb, unit)}`, "reserved"].flatMap((text) =>
+      [reserved - RISE, reserved + TEXT.size].flatMap((level) =>
+        sides.map((side): Label => ({ kind: "reserved", text, ...side, y: level })),
+      ),
     );
-    const choice = choices.find(free);
-    if (choice) found.push(choice);
+    const narrow = choices.find((choice) => free(choice));
+    const wide = choices.find((choice) => free(choice, WIDTHS.wide));
+    if (narrow && narrow === wide) found.push(narrow);
+    else {
+      if (narrow) found.push({ ...narrow, shown: "narrow" });
+      if (wide) found.push({ ...wide, shown: "wide" });
+    }
   }
   return found;
 }

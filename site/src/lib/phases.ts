@@ -1,6 +1,10 @@
-import { PLOT, TEXT, textWidth, WIDTHS } from "./geometry";
+import { PLOT, WIDTHS } from "./geometry";
 import type { Mode } from "./modes";
 import type { Phase } from "./timelines";
+import { textWidth } from "./text-width";
+
+/** Between two names in one row, px. */
+const GAP = 8;
 
 export type Shown = "always" | "narrow" | "wide";
 export type Anchor = "start" | "middle" | "end";
@@ -65,7 +69,7 @@ function raised(
   const anchor: Anchor = roomy("start") >= roomy("end") ? "start" : "end";
   const text = texts.find((t) => textWidth(t) <= roomy(anchor)) ?? phase.name;
   const from = x * width - (anchor === "start" ? 0 : textWidth(text));
-  let row = raisedTo.findIndex((end) => from > end + TEXT.advance);
+  let row = raisedTo.findIndex((end) => from > end + GAP);
   if (row < 0) row = raisedTo.length;
   raisedTo[row] = from + textWidth(text);
   return { text, x, anchor, row: row + 1, shown };

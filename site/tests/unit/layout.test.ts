@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { overlaps, roomiest } from "../../src/lib/boxes";
-import { textWidth, WIDTHS } from "../../src/lib/geometry";
+import { WIDTHS } from "../../src/lib/geometry";
 import { boxOf, type Label } from "../../src/lib/labels";
 import { layout, type Panel } from "../../src/lib/layout";
 import { headlineModes, type Mode } from "../../src/lib/modes";
@@ -8,6 +8,7 @@ import { brackets } from "../../src/lib/phases";
 import type { Timeline } from "../../src/lib/timelines";
 import { random } from "./random";
 import { sample, timeline } from "./sample";
+import { textWidth } from "../../src/lib/text-width";
 
 const modes = headlineModes(sample());
 const [plain, backprop] = layout(modes).panels as [Panel, Panel];
