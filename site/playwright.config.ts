@@ -13,7 +13,7 @@ export default defineConfig({
   fullyParallel: true,
   forbidOnly: Boolean(process.env["CI"]),
   workers: 2,
-  timeout: 60_000,
+  timeout: 180_000, // some build the site, on machines that are doing other things
   reporter: "list",
   use: {
     ...devices["Desktop Chrome"],

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { SITE } from "./built";
@@ -22,7 +22,10 @@ export function copyOfRepository(): Copy {
   const root = mkdtempSync(join(tmpdir(), "site-copy-"));
   const site = join(root, "site");
   cpSync(SITE, site, { recursive: true, filter: (from) => !LEFT_OUT.has(basename(from)) });
-  symlinkSync(join(SITE, "node_modules"), join(site, "node_modules"));
+  // Package by package: Astro and Vite keep their caches in node_modules, and builds at one time must not share them.
+  mkdirSync(join(site, "node_modules"));
+  for (const name of readdirSync(join(SITE, "node_modules")).filter((name) => !name.startsWith(".")))
+    symlinkSync(join(SITE, "node_modules", name), join(site, "node_modules", name));
   mkdirSync(join(root, "data"));
   for (const file of ["memory_timelines.json", "memory_timelines.schema.json", "palette.json"])
     cpSync(join(SITE, "../data", file), join(root, "data", file));
