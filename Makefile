@@ -94,9 +94,9 @@ $(SITE_SETTINGS): FORCE
 	@mkdir -p $(@D)
 	@echo "$(SITE_BASE) $(SITE_URL)" | cmp -s - $@ || echo "$(SITE_BASE) $(SITE_URL)" > $@
 
-# --force: Astro's content cache would otherwise hide that the data changed or went missing.
+# The script `build` passes --force: Astro's content cache would otherwise hide that the data changed or went missing.
 $(SITE_DONE): $(NPM_DONE) $(FIGURES_DONE) $(SITE_SETTINGS) $(SITE_SOURCES)
-	@$(IN_SITE) npm run build -- --force
+	@$(IN_SITE) npm run build
 	@mkdir -p $(@D) && touch $@
 
 dev: $(NPM_DONE) $(FIGURES_DONE) ## serve the site, following every change
