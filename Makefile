@@ -29,7 +29,7 @@ SITE_SETTINGS := $(STAMPS)/site-settings
 
 RUN_PYTHON := $(if $(VENV),$(VENV)/bin/python,$(PYTHON))
 BIN := $(if $(VENV),$(VENV)/bin/)
-TIMELINES := $(if $(VENV),$(VENV)/bin/timelines,PYTHONPATH=experiments $(PYTHON) -m timelines.cli)
+TIMELINES := $(if $(VENV),$(VENV)/bin/timelines,PYTHONPATH=experiments $(PYTHON) -m timelines)
 # Starts a command in site/ with a Node that it can use.
 IN_SITE = dir=$$(scripts/node-env.sh) && PATH="$${dir:+$$dir:}$$PATH" && export PATH && cd site &&
 
@@ -72,6 +72,11 @@ data: ## measure both modes again; SIZE=full for the real size without a GPU
 	@$(MAKE) $(MEASURED)
 
 $(MEASURED): $(PIP_DONE) $(PYTHON_SOURCES)
+ifeq ($(VENV),)
+	@$(PYTHON) -c 'import torch, rich, typer' 2>/dev/null || { \
+	  echo "data: $(PYTHON) lacks torch, rich or typer; with torch alone, measure by: $(PYTHON) experiments/backprop.py OUT" >&2; \
+	  exit 2; }
+endif
 	$(TIMELINES) run $(if $(SIZE),--size $(SIZE)) $(if $(IMPL),--optimizer-impl $(IMPL))
 	@mkdir -p $(@D) && touch $@
 
