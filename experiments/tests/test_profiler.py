@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from timelines import contract, profiler
+from timelines.optimizers import adamw
 from timelines.training import TrainingStep
 from workloads.linear_stack import LinearStack
 
@@ -16,7 +17,7 @@ CPU = torch.device("cpu")
 
 def _record(mode: str, implementation: str, raw: Path | None = None) -> dict[str, dict[str, list[int]] | list[float]]:
     """Bytes by category after each change."""
-    step = TrainingStep(STACK, mode, implementation, CPU)
+    step = TrainingStep(STACK, mode, adamw(implementation), CPU)
     step()
     changes, end, phases = profiler.record(step, raw)
     running = dict.fromkeys(contract.CATEGORIES, 0)

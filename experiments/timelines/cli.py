@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from timelines import contract, sources
+from timelines import contract, gpus, sources
 from timelines.errors import UsageError
 
 app = typer.Typer(
@@ -46,6 +46,38 @@ def check(files: Annotated[list[Path], typer.Argument(help="memory_timelines.jso
     for file in files:
         contract.read(file)
         print(f"{file}: follows the contract")
+
+
+@app.command()
+def plan(
+    target: Annotated[str, typer.Argument(help="A workload's name, a config.json, or package.module:function.")],
+    batch: Annotated[int | None, typer.Option(help="Batch size.")] = None,
+    seq_len: Annotated[int | None, typer.Option(help="Tokens per sequence.")] = None,
+    dtype: Annotated[
+        str, typer.Option(help="float32, bfloat16, or float16 or bfloat16-autocast over float32 weights.")
+    ] = "float32",
+    optimizer: Annotated[str, typer.Option(help="A name in torch.optim, or package.module:Class.")] = "AdamW",
+    optimizer_impl: Annotated[str | None, typer.Option(help="for-loop, foreach or fused.")] = None,
+    setting: Annotated[list[str] | None, typer.Option("--set", help="Of the optimizer, as key=value.")] = None,
+    checkpoint: Annotated[bool, typer.Option("--checkpoint-activations", help="Recompute them in backward.")] = False,
+    mode: Annotated[Literal["default", "backprop", "both"], typer.Option(help="Which loop.")] = "both",
+    memory: Annotated[str | None, typer.Option(help="What must suffice, such as 24GB or 24GiB.")] = None,
+    gpu: Annotated[str | None, typer.Option(help=f"One of {', '.join(gpus.GPUS)}.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write a memory_timelines.json there (needs both modes).")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+    report: Annotated[Path | None, typer.Option(help="Write an HTML report there (needs both modes).")] = None,
+    find_batch: Annotated[
+        bool, typer.Option("--find-batch", help="Find the largest batch and sequence that fit.")
+    ] = False,
+) -> None:
+    """Predict a model's training memory over time, both ways, with no GPU and nothing allocated."""
+    from timelines import plan_command
+
+    chosen = plan_command.Model(target, batch, seq_len, dtype, checkpoint)
+    trained_by = plan_command.optimizers.parse(optimizer, optimizer_impl, setting or ())
+    modes = contract.MODES if mode == "both" else (mode,)
+    capacity = gpus.parse_memory(memory) if memory else None
+    plan_command.run(chosen, trained_by, modes, gpu, capacity, out, report, as_json, find_batch)
 
 
 def main() -> None:

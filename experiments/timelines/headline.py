@@ -15,8 +15,9 @@ import torch
 from timelines import contract, environment, measure, profiler
 from timelines.errors import UsageError
 from timelines.files import replacing
+from timelines.optimizers import IMPLEMENTATIONS, adamw
 from timelines.progress import Progress
-from timelines.training import IMPLEMENTATIONS, TrainingStep, describe_optimizer
+from timelines.training import TrainingStep
 from workloads.linear_stack import SIZES, LinearStack
 
 
@@ -75,7 +76,7 @@ def run(plan: Plan, out: Path | None) -> dict[str, Any] | None:
         document = {
             "categories": list(contract.CATEGORIES),
             **timelines,
-            "workload": {**plan.stack.describe(), "optimizer": describe_optimizer(plan.implementation)},
+            "workload": {**plan.stack.describe(), "optimizer": adamw(plan.implementation).describe()},
             "environment": environment.describe(plan.device.type, plan.device, plan.command),
         }
         (new / "counters.json").write_text(json.dumps(counters, indent=2) + "\n")
@@ -103,7 +104,7 @@ def _measure_both(plan: Plan, raw_folder: Path | None) -> dict[str, dict[str, An
 def _measure(plan: Plan, mode: str, raw_folder: Path | None, progress: Progress) -> dict[str, Any]:
     device, steps = plan.device, plan.timed_steps
     progress.phase(f"{mode}: building the model on {device}")
-    step = TrainingStep(plan.stack, mode, plan.implementation, device)
+    step = TrainingStep(plan.stack, mode, adamw(plan.implementation), device)
 
     def counted_step() -> None:
         step()
@@ -150,7 +151,7 @@ def _updates_match_default(plan: Plan) -> bool:
     """One training step of a small stack lands identical weights either way."""
 
     def weights(mode: str) -> list[torch.Tensor]:
-        step = TrainingStep(LinearStack(batch_size=4, width=8, layers=2), mode, plan.implementation, plan.device)
+        step = TrainingStep(LinearStack(4, 8, 2), mode, adamw(plan.implementation), plan.device)
         step()
         return [parameter.detach() for parameter in step.model.parameters()]
 

@@ -1,21 +1,16 @@
 """One training step of a workload, in the plain loop or with BackProp: what every measure runs."""
 
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 import torch
 
 from backprop import BackProp
+from timelines.optimizers import OptimizerChoice
 
 Phase = Callable[[str], AbstractContextManager[Any]]
-IMPLEMENTATIONS: dict[str, dict[str, Any]] = {
-    "for-loop": {"foreach": False, "fused": False},
-    "foreach": {"foreach": True, "fused": False},
-    "fused": {"foreach": False, "fused": True},
-}
-ADAMW: dict[str, Any] = {"lr": 0.01, "betas": (0.1, 0.1)}
 
 
 class Workload(Protocol):
@@ -33,6 +28,10 @@ class Workload(Protocol):
         """The scalar loss of one forward pass."""
         ...
 
+    def describe(self) -> dict[str, Any]:
+        """The workload's part of memory_timelines.json, but for the optimizer."""
+        ...
+
 
 class TrainingStep:
     """A model, its optimizer, and the step that trains it; calling it takes one step.
@@ -40,16 +39,17 @@ class TrainingStep:
     `phase` is a context manager for each of the contract's three phases; by default nothing is marked.
     """
 
-    def __init__(self, workload: Workload, mode: str, implementation: str, device: torch.device) -> None:
+    def __init__(self, workload: Workload, mode: str, optimizer: OptimizerChoice, device: torch.device) -> None:
         self.workload, self.device = workload, device
         self.model = workload.model(device)
-        self.optimizer = make_optimizer(self.model.parameters(), implementation)
+        self.optimizer = optimizer.make(self.model.parameters())
         if mode == "backprop":
             self.model, self.optimizer = BackProp(self.model, self.optimizer)
 
-    def __call__(self, phase: Phase = contextlib.nullcontext) -> None:
-        """Takes one step."""
+    def __call__(self, phase: Phase = contextlib.nullcontext, see_batch: Callable[[Any], Any] = id) -> None:
+        """Takes one step. `see_batch` is called with the batch before it is used."""
         batch = self.workload.batch(self.device)
+        see_batch(batch)
         with phase("forward"):
             loss = self.workload.loss(self.model, batch)
         with phase("backward"):
@@ -66,18 +66,6 @@ class TrainingStep:
         for tensor in (*self.model.parameters(), *self.model.buffers()):
             known[_address(tensor)] = "PARAMETER"
         return known
-
-
-def make_optimizer(parameters: Iterable[torch.nn.Parameter], implementation: str) -> torch.optim.Optimizer:
-    """AdamW as in the headline, in one of IMPLEMENTATIONS."""
-    return torch.optim.AdamW(parameters, **ADAMW, **IMPLEMENTATIONS[implementation])
-
-
-def describe_optimizer(implementation: str) -> dict[str, Any]:
-    """The optimizer's part of memory_timelines.json."""
-    settings = make_optimizer([torch.nn.Parameter(torch.zeros(1))], implementation).param_groups[0]
-    named = {name: settings[name] for name in ("lr", "betas", "eps", "weight_decay")}
-    return {"name": "AdamW", "implementation": implementation, "settings": {**named, "betas": list(settings["betas"])}}
 
 
 def _address(tensor: torch.Tensor) -> int:
