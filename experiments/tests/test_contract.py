@@ -110,13 +110,19 @@ def test_a_fault_is_named_by_file_field_and_reason(change: Callable[[dict[str, A
 def test_without_jsonschema_a_wrong_shape_is_still_one_sentence(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "jsonschema", None)
     contract.check(document(), "f")
-    with pytest.raises(contract.ContractError, match=r"f: not a memory_timelines\.json: KeyError: 'default'"):
+    with pytest.raises(contract.ContractError, match=r"f: not a memory_timelines\.json: KeyError: 'categories'"):
         contract.check({}, "f")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [(None, "cannot be read: No such file"), ("{", "is not JSON"), ("[]", r"is not of type 'object'")],
+    [
+        (None, "cannot be read: No such file"),
+        ("{", "is not JSON"),
+        ("[]", r"is not of type 'object'"),
+        ('{"a": NaN}', "is not JSON: NaN is not a number that JSON knows"),
+        ("[" * 100_000, "is not JSON"),
+    ],
 )
 def test_an_unreadable_file_is_named(tmp_path: Path, text: str | None, message: str):
     path = tmp_path / "a.json"

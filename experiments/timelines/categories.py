@@ -10,4 +10,12 @@ MEANING = {
     "TEMPORARY": "everything else, such as an optimizer's intermediate results",
 }
 CATEGORIES = tuple(MEANING)
-LABELS = {name: name.lower().replace("_", " ") for name in CATEGORIES}
+LABELS = {
+    "PARAMETER": "parameters",
+    "OPTIMIZER_STATE": "optimizer state",
+    "INPUT": "input",
+    "ACTIVATION": "activations",
+    "GRADIENT": "gradients",
+    "AUTOGRAD_DETAIL": "autograd detail",
+    "TEMPORARY": "temporary",
+}

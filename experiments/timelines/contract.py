@@ -74,6 +74,8 @@ def check(document: Any, where: str) -> None:
     """
     _check_shape(document, where)
     try:
+        for part in ("categories", "workload", "environment"):
+            document[part]
         for mode in MODES:
             for field, reason in _faults(document[mode]):
                 raise ContractError(f"{where}: {mode}.{field}: {reason}")
@@ -86,7 +88,7 @@ def _check_shape(document: Any, where: str) -> None:
         import jsonschema.exceptions
     except ModuleNotFoundError:  # a GPU box where nothing can be installed: what is built here has the shape
         return
-    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
+    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
     error = jsonschema.exceptions.best_match(validator.iter_errors(document))
     if error is not None:
         raise ContractError(f"{where}: {error.json_path.removeprefix('$.')}: {error.message[:200]}")
@@ -123,13 +125,17 @@ def read(path: str | Path) -> dict[str, Any]:
         ContractError: it is missing, not JSON, or breaks the contract.
     """
     try:
-        document = json.loads(Path(path).read_text())
+        document = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_no_number)
     except OSError as error:
         raise ContractError(f"{path}: cannot be read: {error.strerror}") from error
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # also of text that is not UTF-8
         raise ContractError(f"{path}: is not JSON: {error}") from error
     check(document, str(path))
     return document
+
+
+def _no_number(constant: str) -> None:
+    raise ValueError(f"{constant} is not a number that JSON knows")
 
 
 def dumps(document: dict[str, Any]) -> str:

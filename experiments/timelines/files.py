@@ -35,4 +35,4 @@ def replacing(directory: Path) -> Iterator[Path]:
 def write_text(path: Path, text: str) -> None:
     """Writes `path` whole or leaves it as it was. Raises UsageError if its folder cannot be written to."""
     with replacing(path.parent) as new:
-        (new / path.name).write_text(text)
+        (new / path.name).write_text(text, encoding="utf-8")
