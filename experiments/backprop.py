@@ -23,7 +23,8 @@ before. What changes is when gradients can be seen. Between backward() and step(
     reading or changing p.grad                           p.register_hook(...), called with each gradient as it is made
     x.grad, torch.autograd.grad(output, x), penalties    `with optimizer.paused():` around forward and backward: in it the
     on gradients, backward(create_graph=True)            model is not cut, and gradients gather in p.grad as usual
-    a second plain optimizer for other parameters        step it after this one, whose step() computes its gradients
+    reading or dropping the gradients that a plain       do it after this one's step(), which computes them; its own step()
+    optimizer of a model upstream waits for              brings them too, but then this one's coexist
     leaving out zero_grad(), to add up over steps        call step() once for all: after step() no gradient is left
 
 Limits. Micro-batches but the last fill p.grad as usual: gradients that add up must coexist. Where activations set the peak,
@@ -44,20 +45,24 @@ import copyreg
 import dataclasses
 import functools
 import inspect
+import itertools
 import sys
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 import torch
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torch.utils._pytree import tree_map
 
 Model = TypeVar("Model", bound=torch.nn.Module)
 Parameters = list[torch.nn.Parameter]
+Visit = Callable[[torch.nn.Parameter], Any]  # what a walk does with a parameter whose gradient has landed
 
 _LARGEST_BUCKET = 32 * 2**20  # bytes; more would pile up under live activations and gain no speed
 _live: "weakref.WeakSet[BackProp]" = weakref.WeakSet()
+_calls = itertools.count()  # numbers the forward calls: one can only take what earlier ones returned
 
 
 class BackProp(torch.optim.Optimizer):
@@ -88,66 +93,66 @@ class BackProp(torch.optim.Optimizer):
         plain = type(optimizer)
         optimizer.__class__ = type(plain.__name__, (cls, plain), {"__module__": plain.__module__})
         assert isinstance(optimizer, BackProp)
-        optimizer._undo = contextlib.ExitStack()
-        optimizer._undo.callback(setattr, optimizer, "__class__", plain)
-        try:
-            optimizer._wrap(model, plain, bucket_bytes)
-        except BaseException:
-            optimizer._undo.close()
-            raise
+        with contextlib.ExitStack() as undo:  # if anything fails half-way
+            undo.callback(setattr, optimizer, "__class__", plain)
+            optimizer._wrap(model, plain, bucket_bytes, undo)
+            optimizer._undo = undo.pop_all()
         return model, optimizer
 
-    def _wrap(self, model: torch.nn.Module, plain: type[torch.optim.Optimizer], bucket_bytes: int | None) -> None:
-        self._plain, self._bucket_bytes = plain, bucket_bytes
-        self._pending: dict[_Cut, None] = {}  # cuts whose gradient has landed, in order of landing
-        self._cuts: weakref.WeakSet[_Cut] = weakref.WeakSet()  # all that a loss may still reach
-        self._visit: Callable[[torch.nn.Parameter], None] | None = None  # what a walk does with a landed gradient
+    def _wrap(self, model: torch.nn.Module, plain: type, bucket_bytes: int | None, undo: contextlib.ExitStack) -> None:
+        self._model, self._plain, self._bucket_bytes = weakref.ref(model), plain, bucket_bytes
+        self._cuts: weakref.WeakSet[_Cut] = weakref.WeakSet()  # not walked yet, and in reach of a loss
+        self._pending: dict[_Cut, None] = {}  # those of them whose gradient has landed, in order of landing
+        self._visit: Visit | None = None  # set during a walk
         self._adjustments: list[Callable[[Parameters], Any]] = []  # clipping and unscaling of p.grad, still to be done
-        self._updated: set[int] = set()  # ids of the parameters updated since zero_grad(), and of those whose gradient
-        self._zeroed: set[int] = set()  # zero_grad(set_to_none=False) left at zero, where the plain loop keeps one
+        self._updated: set[int] = (
+            set()
+        )  # ids of the parameters that the last step() updated, and of those whose gradient
+        self._zeroed: set[int] = set()  # zero_grad(set_to_none=False) would have left at zero in the plain loop
+        self._uncut = 0  # gradients that landed outside a walk since the last step()
         self._paused = self._warned = False
         if step := vars(self).pop("step", None):  # a scheduler that was made first has put its own here
-            self._undo.callback(setattr, self, "step", step)
-        self._arm(self._parameters())
-        model.zero_grad = _ModelZeroGrad(model, self)
-        self._undo.callback(delattr, model, "zero_grad")
-        before, after = _ModuleHook(model, self._before_forward), _ModuleHook(model, self._after_forward)
-        self._undo.callback(model.register_forward_pre_hook(before).remove)
-        self._undo.callback(model.register_forward_hook(after).remove)
+            undo.callback(setattr, self, "step", step)
+        self._handles: dict[torch.nn.Parameter, Any] = {}
+        undo.callback(lambda handles: [handle.remove() for handle in handles.values()], self._handles)
+        self._arm()
+        undo.callback(model.register_forward_pre_hook(_ModelHook(model, self._before_forward)).remove)
+        undo.callback(model.register_forward_hook(_ModelHook(model, self._after_forward)).remove)
+        model.zero_grad = _ModelHook(model, self._zero_grad_of_model, "zero_grad")
+        undo.callback(delattr, model, "zero_grad")
         _live.add(self)
-        self._undo.callback(_live.discard, self)
+        undo.callback(_live.discard, self)
 
-    def _arm(self, parameters: Parameters) -> None:
-        landed = weakref.WeakMethod(self._landed)  # a strong one would tie the parameter to its optimizer for good
+    def _arm(self) -> None:
+        """Hooks each parameter that trains, after all hooks of the user's: ours frees the gradient."""
+        this = weakref.ref(self)  # a strong one would tie the parameter to its optimizer for good
 
-        def hook(parameter: torch.nn.Parameter) -> None:
-            if (method := landed()) is not None:
-                method(parameter)
+        def landed(parameter: torch.nn.Parameter) -> None:
+            if (optimizer := this()) is not None:
+                optimizer._landed(parameter)
 
-        for parameter in parameters:
-            trains = parameter.requires_grad
-            parameter.requires_grad_(True)  # a frozen one takes no hook, and may be unfrozen later
-            self._undo.callback(parameter.register_post_accumulate_grad_hook(hook).remove)
-            parameter.requires_grad_(trains)
+        for parameter in self._parameters():
+            handle = self._handles.get(parameter)
+            if parameter.requires_grad and (handle is None or len(parameter._post_accumulate_grad_hooks) > 1):  # type: ignore
+                if handle is not None:
+                    handle.remove()
+                self._handles[parameter] = parameter.register_post_accumulate_grad_hook(landed)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return copyreg.__newobj__, (self._plain,), self.__getstate__()  # type: ignore[attr-defined]  # a copy is plain
+        return copyreg._reconstructor, (self._plain, object, None), self.__getstate__()  # type: ignore[attr-defined]  # a copy is plain
 
     @property
     def param_groups(self) -> list[dict[str, Any]]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """As in torch.optim. While gradients are still to come, GradScaler is shown a witness of them."""
-        if self._pending and sys._getframe(1).f_code.co_name == "_unscale_grads_":
-            return self._groups_to_unscale()
+        if sys._getframe(1).f_code.co_name == "_unscale_grads_":
+            _bring_gradients(self)
+            if self._pending:
+                return self._groups_to_unscale()
         return vars(self)["param_groups"]
 
     @param_groups.setter
     def param_groups(self, groups: list[dict[str, Any]]) -> None:
         vars(self)["param_groups"] = groups
-
-    def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """As in torch.optim; the new parameters are updated inside step() like the others."""
-        super().add_param_group(param_group)
-        self._arm(self.param_groups[-1]["params"])
 
     @torch.optim.Optimizer.profile_hook_step  # step hooks and the profiler's range, once a step
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
@@ -163,36 +168,43 @@ class BackProp(torch.optim.Optimizer):
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()
-        self._opt_called = True  # what a scheduler that was made first looks for
-        self._bring_pending_here()
+        self._opt_called = True  # what schedulers look for
+        _bring_gradients(self)
+        if not self._pending and 2 * self._uncut > len(self._handles):
+            self._warn(_AROUND_THE_CUT)
         update = _Update(self, self._plain, self._bucket_bytes, self._adjustments)
         try:
             self._walk(update.landed)
-            for parameter in (p for p in self._parameters() if id(p) not in update.done):
-                if parameter.grad is None and id(parameter) in self._zeroed:
+            for parameter in self._parameters():
+                if parameter.grad is None and id(parameter) in self._zeroed - update.done:
                     parameter.grad = torch.zeros_like(parameter)
-                if parameter.grad is not None:
+                if parameter.grad is not None and id(parameter) not in update.done:
                     update.landed(parameter)
             update.finish()
         finally:
             self._adjustments.clear()
-        self._updated = update.done
+            self._uncut = 0
+        self._updated, self._zeroed = update.done, set()
         return loss
+
+    # No scheduler need replace it to see it called, and no load_state_dict() need add the hooks once more.
+    step.__dict__.update(_wrapped_by_lr_sched=True, hooked=True)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drops every gradient, also those that loss.backward() has left for step() to compute.
 
         With `set_to_none=False`, a parameter that gets no gradient later is updated with zeros, as in the plain loop.
         """
-        self._bring_pending_here()
-        upstream_waits = any(self._leads_to(other) for other in _live if other is not self and other._awaits_gradients())
-        if upstream_waits or not set_to_none:
+        _bring_gradients(self)
+        ours = {id(_ANCHOR), id(self), *map(id, self._parameters())}
+        if self._pending and not (set_to_none and ours.issuperset(map(id, _reached(self._pending)))):
             self._accumulate()  # models upstream want what passes through this one; zeros stay where a gradient was
         with_gradient = {id(p) for p in self._parameters() if p.grad is not None}
         self._zeroed = set() if set_to_none else self._zeroed | self._updated | with_gradient
-        self._updated = self._updated & self._zeroed
+        self._updated = set()
         self._pending.clear()
         self._adjustments.clear()
+        self._uncut = 0
         for parameter in self._parameters():
             parameter.grad = None
 
@@ -204,27 +216,21 @@ class BackProp(torch.optim.Optimizer):
         A first walk measures each gradient and frees it; step() walks again and scales. Returns the norm before clipping,
         a scalar tensor. Raises RuntimeError if it is not finite and `error_if_nonfinite` is set.
         """
-        norms: dict[int, torch.Tensor] = {}
+        norms: dict[torch.nn.Parameter, torch.Tensor] = {}
 
         def measure(parameter: torch.nn.Parameter) -> None:
-            norms[id(parameter)] = torch.linalg.vector_norm(_gradient(parameter), norm_type)
+            norms[parameter] = torch.linalg.vector_norm(_gradient(parameter), norm_type)
 
         self._examine(measure)
-        ordered = [norms[id(p)] for p in self._parameters() if id(p) in norms]  # summed in torch's order
-        if not ordered:
-            return torch.tensor(0.0)
-        total = torch.linalg.vector_norm(torch.stack([norm.to(ordered[0].device) for norm in ordered]), norm_type)
-        if error_if_nonfinite and not total.isfinite():
-            raise RuntimeError(
-                f"the gradients' norm of order {norm_type} is {total.item()}, so they cannot be clipped; drop the batch with "
-                "optimizer.zero_grad(), or pass error_if_nonfinite=False"
-            )
+        ordered = [norms[p] for p in self._parameters() if p in norms]  # summed in torch's order
+        total = torch.nn.utils.get_total_norm(ordered, norm_type, error_if_nonfinite)
         clip = torch.nn.utils.clip_grads_with_norm_
         self._adjustments.append(lambda parameters: clip(parameters, max_norm, total))
         return total
 
     def clip_grad_value_(self, clip_value: float) -> None:
         """Clamps each gradient's elements to [-clip_value, clip_value] at the next step(); costs no extra walk."""
+        _bring_gradients(self)
         self._adjustments.append(lambda parameters: torch.nn.utils.clip_grad_value_(parameters, clip_value))
 
     @contextlib.contextmanager
@@ -238,28 +244,42 @@ class BackProp(torch.optim.Optimizer):
 
     def remove(self) -> None:
         """Makes model and optimizer plain again. Gradients still to come are computed now, into p.grad."""
+        _bring_gradients(self)
         self._accumulate()
         self._undo.close()
 
-    # -- the cut: before, during and after the model's forward
+    # -- the cut: before and after the model's forward
 
     def _before_forward(self, model: torch.nn.Module, args: Any) -> None:
         if torch.is_grad_enabled() and not self._paused and self._visit is None:
-            self._accumulate()  # so that only one micro-batch's activations are alive at a time
+            _bring_gradients(self)  # so that only one micro-batch's activations are alive at a time
+            self._accumulate()
 
     @torch.compiler.disable  # compiling the whole model would trace its hooks
     def _after_forward(self, model: torch.nn.Module, args: Any, output: Any) -> Any:
-        return _map_tensors(self._cut, output) if torch.is_grad_enabled() and not self._paused else None
+        if torch.is_grad_enabled() and not self._paused:
+            return _map_tensors(functools.partial(self._cut, next(_calls)), output)
 
-    def _cut(self, output: torch.Tensor) -> torch.Tensor:
+    def _cut(self, call: int, output: torch.Tensor) -> torch.Tensor:
         if not output.requires_grad:
             return output
-        if not self._warned and _returns_all_gradients_at_once(output, self._parameters()):
-            self._warned = True
-            warnings.warn(_COMPILED_WHOLE, stacklevel=2)
-        cut = _Cut(self, output)
+        if "CompiledFunction" in type(output.grad_fn).__name__:
+            direct = {id(getattr(following, "variable", None)) for following, _ in output.grad_fn.next_functions}
+            if direct.issuperset(id(p) for p in self._parameters() if p.requires_grad):
+                self._warn(_COMPILED_WHOLE)
+        cut = _Cut(self, call, output)
         self._cuts.add(cut)
         return _LossSide.apply(_ANCHOR, output.detach(), cut)
+
+    def _warn(self, text: str) -> None:
+        if not self._warned:
+            warnings.warn(text, stacklevel=5)
+        self._warned = True
+
+    def _zero_grad_of_model(self, set_to_none: bool = True) -> None:
+        self.zero_grad(set_to_none)
+        if (model := self._model()) is not None:
+            type(model).zero_grad(model, set_to_none)
 
     # -- the walk
 
@@ -267,22 +287,28 @@ class BackProp(torch.optim.Optimizer):
         return [parameter for group in vars(self)["param_groups"] for parameter in group["params"]]
 
     def _landed(self, parameter: torch.nn.Parameter) -> None:
-        if self._visit is not None:  # else it comes from outside a walk, and waits in p.grad for step()
+        if self._visit is not None:
             self._visit(parameter)
+        elif not self._paused:  # it comes from outside a walk, and waits in p.grad for step()
+            self._uncut += 1
+            if self._adjustments:
+                raise RuntimeError(_AFTER_CLIPPING)
 
-    def _walk(self, visit: Any, keep: bool = False, inputs: Parameters | None = None) -> None:
-        """One joint walk over all pending outputs, so that each parameter's gradient lands once."""
-        cuts = list(self._pending)
+    def _walk(self, visit: Visit, cuts: "list[_Cut] | None" = None, keep: bool = False) -> None:
+        """One joint walk over all pending outputs (or only `cuts`), so that each parameter's gradient lands once."""
+        cuts = list(self._pending) if cuts is None else cuts
         if not cuts:
             return
-        if not keep:
-            self._pending.clear()
         for cut in cuts:
             cut.keep = keep
+            if not keep:
+                del self._pending[cut]
+                self._cuts.discard(cut)
+        self._arm()
         self._visit = visit
         try:
             with cuts[0].autocast():
-                torch.autograd.backward([cut.stub for cut in cuts], retain_graph=keep, inputs=inputs)
+                torch.autograd.backward([cut.stub for cut in cuts], retain_graph=keep)
         except RuntimeError as error:
             explanation = next((text for sign, text in _EXPLANATIONS.items() if sign in str(error)), None)
             if explanation is None:
@@ -291,48 +317,50 @@ class BackProp(torch.optim.Optimizer):
         finally:
             self._visit = None
 
-    def _accumulate(self) -> None:
+    def _accumulate(self, cuts: "list[_Cut] | None" = None) -> None:
         """Walks what is pending and leaves the gradients in p.grad, adjusted."""
         if self._pending:
-            self._walk(None)
+            self._walk(lambda parameter: None, None if self._adjustments else cuts)
             with_gradient = [p for p in self._parameters() if p.grad is not None]
             for adjust in self._adjustments:
                 adjust(with_gradient)
             self._adjustments.clear()
 
-    def _examine(self, visit: Callable[[torch.nn.Parameter], None]) -> None:
+    def _examine(self, visit: Visit) -> None:
         """Calls `visit(p)` once for each parameter, with p.grad as step() will see it; keeps none, changes nothing."""
-        self._bring_pending_here()
-        parameters = self._parameters()
-        earlier = {p: p.grad for p in parameters if p.grad is not None}
-        seen = set()
+        _bring_gradients(self)
+        seen: set[torch.Tensor] = set()
+        ours = self._parameters()
+        leaves = [*ours, *(leaf for leaf in _reached(self._pending) if isinstance(leaf, torch.Tensor))]
+        earlier = {leaf: leaf.grad for leaf in leaves}
+        others = [(other, cut, cut.gradient) for other in _live if other is not self for cut in other._cuts]
 
-        def show(parameter: torch.nn.Parameter) -> None:
+        def show(parameter: torch.Tensor) -> None:
             if parameter in seen:
                 raise RuntimeError(_LANDED_TWICE)
             seen.add(parameter)
-            if parameter in earlier:
-                added = earlier[parameter].clone()
-                parameter.grad = added if parameter.grad is None else added + parameter.grad
+            if (before := earlier[parameter]) is not None:
+                parameter.grad = before.clone() if parameter.grad is None else before + parameter.grad
             for adjust in self._adjustments:
                 adjust([parameter])
             visit(parameter)
             parameter.grad = None
 
         try:
-            for parameter in earlier:
+            for parameter in ours:
                 parameter.grad = None
-            # Only these may land, or others (inputs, another optimizer's parameters) would get their gradient twice. What
-            # fully_shard trains stands for leaves of its own, which cannot be named here.
-            sharded = any(hasattr(p, "_local_tensor") for p in parameters)
-            inputs = [p for p in parameters if p.requires_grad and id(p) in {id(q) for q in parameters}]
             with torch.no_grad():
-                self._walk(show, keep=True, inputs=None if sharded else inputs)
-                for parameter in earlier.keys() - seen:
-                    show(parameter)
-        finally:
-            for parameter, gradient in earlier.items():
-                parameter.grad = gradient
+                self._walk(show, keep=True)
+                for parameter in ours:
+                    if parameter not in seen and earlier[parameter] is not None:
+                        show(parameter)
+        finally:  # what others have got will come again in step()
+            for leaf, gradient in earlier.items():
+                leaf.grad = gradient
+            for other, cut, gradient in others:
+                cut.gradient = gradient
+                if gradient is None:
+                    other._pending.pop(cut, None)
 
     def _groups_to_unscale(self) -> list[dict[str, Any]]:
         """One parameter whose gradient is 1, or inf if any gradient to come isn't finite.
@@ -342,51 +370,28 @@ class BackProp(torch.optim.Optimizer):
         if any(parameter.grad is not None for parameter in self._parameters()):
             self._accumulate()  # they coexist already
             return vars(self)["param_groups"]
-        finite, kinds = [], set()
+        finite: list[torch.Tensor] = []
+        types: set[torch.dtype] = set()
 
         def check(parameter: torch.nn.Parameter) -> None:
-            finite.append(_gradient(parameter).isfinite().all())
-            kinds.add(_gradient(parameter).dtype)
-
-        def unscale(parameters: Parameters) -> None:
-            for parameter in parameters:
-                _gradient(parameter).mul_(_gradient(witness).to(_gradient(parameter).device))
+            gradient = _gradient(parameter)
+            finite.append((gradient._values() if gradient.is_sparse else gradient).isfinite().all())
+            types.add(gradient.dtype)
 
         self._examine(check)
-        all_finite = all(bool(one) for one in finite)
-        half = torch.float16 in kinds  # GradScaler refuses to unscale these, as in the plain loop
-        witness = torch.nn.Parameter(torch.zeros((), dtype=torch.float16 if half else torch.float32))
-        witness.grad = torch.full_like(witness, 1.0 if all_finite else torch.inf)
+        half = torch.float16 in types  # GradScaler refuses to unscale these, as in the plain loop
+        witness = torch.zeros((), device=finite[0].device if finite else None, dtype=torch.float16 if half else None)
+        witness.grad = torch.ones_like(witness) if all(finite) else torch.full_like(witness, torch.inf)
+
+        def unscale(parameters: Parameters) -> None:
+            for gradient in map(_gradient, parameters):
+                gradient.mul_(_gradient(witness).to(gradient.device))
+
         self._adjustments.append(unscale)
-        return [{"params": [witness]}] if finite else []
+        return [{"params": [witness] if finite else []}]
 
-    # -- chained models: what one returns, another takes
 
-    def _awaits_gradients(self) -> bool:
-        return any(not cut.landed for cut in self._cuts)
-
-    def _bring_pending_here(self) -> None:
-        """Walks the wrapped models downstream, without updates, until their gradients have reached this one."""
-        while self._awaits_gradients():
-            other = next((o for o in _live if o is not self and o._leads_to(self)), None)
-            if other is None:
-                return
-            other._accumulate()
-
-    def _leads_to(self, other: "BackProp") -> bool:
-        nodes, seen = [cut.stub.grad_fn for cut in self._pending], set()
-        while nodes:
-            node = nodes.pop()
-            if node is None or node in seen:
-                continue
-            seen.add(node)
-            cut = getattr(node, "cut", None)
-            if isinstance(cut, _Cut):  # the loss side of a model between the two
-                if cut.owner() is other:
-                    return True
-                nodes.append(cut.stub.grad_fn)
-            nodes.extend(following for following, _ in node.next_functions)
-        return False
+# -- the two sides of a cut
 
 
 class _Cut:
@@ -396,26 +401,21 @@ class _Cut:
     only the network's graph by a scalar stub.
     """
 
-    def __init__(self, owner: BackProp, output: torch.Tensor) -> None:
-        self.owner = weakref.ref(owner)
+    def __init__(self, owner: BackProp, call: int, output: torch.Tensor) -> None:
+        self.owner, self.call = weakref.ref(owner), call
         self.gradient: torch.Tensor | None = None
-        self.landed = self.keep = False
+        self.keep = False
         self.autocast: Callable[[], Any] = contextlib.nullcontext
         self.stub: torch.Tensor = _NetworkSide.apply(output, weakref.ref(self))
 
     def land(self, gradient: torch.Tensor) -> None:
         if torch.is_grad_enabled():
-            raise RuntimeError(
-                "backward(create_graph=True) would stop where BackProp cuts the model's output; run forward and backward "
-                "inside `with optimizer.paused():`"
-            )
-        self.landed = True
+            raise RuntimeError(_CREATES_GRAPH)
         self.gradient = gradient if self.gradient is None else self.gradient + gradient
-        kind = gradient.device.type
-        if torch.amp.is_autocast_available(kind):  # the walk runs as it would have inside backward()
-            enabled, dtype = torch.is_autocast_enabled(kind), torch.get_autocast_dtype(kind)
-            self.autocast = functools.partial(torch.autocast, kind, enabled=enabled, dtype=dtype)
+        self.autocast = _autocast(gradient.device.type)  # the walk runs as it would have inside backward()
         if (owner := self.owner()) is not None:
+            if owner._adjustments:
+                raise RuntimeError(_AFTER_CLIPPING)
             owner._pending[self] = None
 
     def take(self) -> torch.Tensor | None:
@@ -470,9 +470,66 @@ def _map_tensors(function: Callable[[torch.Tensor], torch.Tensor], output: Any) 
     return tree_map(leaf, output)
 
 
-def _gradient(parameter: torch.nn.Parameter) -> torch.Tensor:
+def _gradient(parameter: torch.Tensor) -> torch.Tensor:
     assert parameter.grad is not None
     return parameter.grad
+
+
+def _autocast(kind: str) -> Callable[[], contextlib.AbstractContextManager[Any]]:
+    """Enters autocast as it is now, for devices of that kind."""
+    if not torch.amp.is_autocast_available(kind):
+        return contextlib.nullcontext
+    dtype, enabled = torch.get_autocast_dtype(kind), torch.is_autocast_enabled(kind)
+    return functools.partial(torch.autocast, kind, dtype, enabled)
+
+
+# -- chained models: what one returns, another takes (or the same one again)
+
+
+def _bring_gradients(optimizer: torch.optim.Optimizer, *_: Any) -> None:
+    """Walks, without updates, all that stands between the loss and this optimizer's model, or its parameters.
+
+    The latest forward call goes first: it can only take what earlier ones returned.
+    """
+    loaded = [other for other in _live if other._pending]
+    if not loaded or (loaded == [optimizer] and len({cut.call for cut in loaded[0]._cuts}) < 2):
+        return
+    ours = {id(parameter) for group in vars(optimizer)["param_groups"] for parameter in group["params"]}
+    while True:
+        leading = [
+            cut
+            for other in _live
+            for cut in other._pending
+            if any(x is optimizer or (other is not optimizer and id(x) in ours) for x in _reached([cut]))
+        ]
+        if not leading:
+            return
+        last = max(leading, key=lambda cut: cut.call)
+        owner = last.owner()
+        assert owner is not None
+        owner._accumulate([cut for cut in owner._pending if cut.call == last.call])
+
+
+register_optimizer_step_pre_hook(_bring_gradients)  # for plain optimizers of models upstream
+
+
+def _reached(cuts: Iterable[_Cut]) -> Iterator[Any]:
+    """The leaves that the graph behind `cuts` leads to, and the wrapped optimizers whose models it crosses."""
+    nodes, seen = [cut.stub.grad_fn for cut in cuts], set()
+    while nodes:
+        node = nodes.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        if hasattr(node, "variable"):
+            yield node.variable
+        if isinstance(cut := getattr(node, "cut", None), _Cut):
+            yield cut.owner()
+            nodes.append(cut.stub.grad_fn)
+        nodes.extend(following for following, _ in node.next_functions)
+
+
+# -- the buckets
 
 
 class _Update:
@@ -482,28 +539,30 @@ class _Update:
     settings of the step's start, so that a scalar kept in a group (a step count, a sum of weights) advances once a step.
     """
 
-    def __init__(self, optimizer: Any, plain: type, capacity: int | None, adjustments: list[Any]) -> None:
+    def __init__(self, optimizer: Any, plain: Any, capacity: int | None, adjustments: list[Any]) -> None:
         self.optimizer, self.adjustments = optimizer, adjustments
-        self.take_step = plain.step
-        if getattr(self.take_step, "hooked", False):
-            self.take_step = self.take_step.__wrapped__  # without the step hooks, which fire once in BackProp.step
-        self.groups = optimizer.param_groups
+        step = plain.step
+        self.take_step = step.__wrapped__ if hasattr(step, "hooked") else step  # step hooks fire once, in BackProp.step
+        self.groups: list[dict[str, Any]] = optimizer.param_groups
         self.settings = [{k: v for k, v in group.items() if k != "params"} for group in self.groups]
         self.after: dict[int, dict[str, Any]] = {}
         self.group_of = {id(p): index for index, group in enumerate(self.groups) for p in group["params"]}
-        largest = max((p.numel() * p.element_size() for group in self.groups for p in group["params"]), default=0)
-        self.capacity = min(largest, _LARGEST_BUCKET) if capacity is None else capacity
+        if capacity is None:
+            sizes = [p.numel() * p.element_size() for group in self.groups for p in group["params"]]
+            capacity = min(max(sizes, default=0), _LARGEST_BUCKET)
+        self.capacity, self.bytes = capacity, 0
         self.bucket: Parameters = []
-        self.bytes = 0
         self.done: set[int] = set()
+        self.autocast = [_autocast(p.device.type) for group in self.groups for p in group["params"][:1]][0]
 
     def landed(self, parameter: torch.nn.Parameter) -> None:
-        if id(parameter) not in self.group_of:
-            return  # taken out of the optimizer since
+        gradient = parameter.grad
+        if id(parameter) not in self.group_of or gradient is None:
+            return  # taken out of the optimizer since, or updated by a hook of the user's
         if id(parameter) in self.done:
             raise RuntimeError(_LANDED_TWICE)
         self.done.add(id(parameter))
-        size = _gradient(parameter).numel() * _gradient(parameter).element_size()
+        size = gradient.numel() * gradient.element_size()
         if self.bytes + size > self.capacity:
             self.flush()
         self.bucket.append(parameter)
@@ -512,12 +571,10 @@ class _Update:
             self.flush()
 
     def flush(self) -> None:
-        if not self.bucket:
-            return
         narrowed: dict[int, Parameters] = {}
         for parameter in self.bucket:
             narrowed.setdefault(self.group_of[id(parameter)], []).append(parameter)
-        for adjust in self.adjustments:
+        for adjust in self.adjustments if narrowed else ():
             adjust(self.bucket)
         self.call(narrowed)
         for parameter in self.bucket:
@@ -525,61 +582,61 @@ class _Update:
         self.bucket, self.bytes = [], 0
 
     def call(self, parameters: dict[int, Parameters]) -> None:
-        groups = {index: {**self.settings[index], "params": chosen} for index, chosen in parameters.items()}
+        if not parameters:
+            return
+        groups = {index: self.fresh(index, params=chosen) for index, chosen in parameters.items()}
         self.optimizer.param_groups = list(groups.values())
         try:
-            with torch.no_grad():
+            with self.autocast():
                 self.take_step(self.optimizer)
         finally:
             self.optimizer.param_groups = self.groups
         self.after.update(groups)
 
+    def fresh(self, index: int, params: Parameters) -> dict[str, Any]:
+        settings = {k: v.clone() if isinstance(v, torch.Tensor) else v for k, v in self.settings[index].items()}
+        return {**settings, "params": params}
+
     def finish(self) -> None:
         self.flush()
-        untouched = {index: group["params"] for index, group in enumerate(self.groups) if index not in self.after}
-        if untouched:  # without gradients nothing moves, but an optimizer may count the step
-            self.call(untouched)
+        # Without gradients nothing moves, but an optimizer may count the step.
+        self.call({index: group["params"] for index, group in enumerate(self.groups) if index not in self.after})
         for index, after in self.after.items():
-            changed = {k: v for k, v in after.items() if k != "params" and v is not self.settings[index].get(k, self)}
-            self.groups[index].update(changed)
+            for name, value in after.items():
+                before = self.settings[index].get(name)
+                if isinstance(before, torch.Tensor) and isinstance(value, torch.Tensor):
+                    before.copy_(value)
+                elif name != "params" and value is not before:
+                    self.groups[index][name] = value
 
 
-class _ModuleHook:
-    """Calls `method` for `model` while both are alive; in a copy of the model it does nothing."""
-
-    inert = contextlib.nullcontext().__exit__  # takes anything, returns None, and unpickles without this file
-
-    def __init__(self, model: torch.nn.Module, method: Callable[..., Any]) -> None:
-        self.model, self.method = weakref.ref(model), weakref.WeakMethod(method)
-
-    def __call__(self, model: torch.nn.Module, *args: Any) -> Any:
-        method = self.method()
-        return method(model, *args) if method is not None and self.model() is model else None
-
-    def __deepcopy__(self, memo: Any) -> Any:
-        return self.inert
-
-    def __reduce__(self) -> Any:
-        return self.inert.__reduce__()
+# -- copies of the model are plain models
 
 
-class _ModelZeroGrad:
-    """model.zero_grad(), which also drops what is pending; a copy of the model gets its class's own."""
+class _ModelHook:
+    """A method of the optimizer, among the model's hooks or in place of its method `name`.
 
-    def __init__(self, model: torch.nn.Module, optimizer: BackProp) -> None:
-        self.model, self.optimizer = weakref.ref(model), weakref.ref(optimizer)
+    A copy of the model, and the model once the optimizer is gone, has what a plain model has: its class's method, or a hook
+    that does nothing.
+    """
 
-    def __call__(self, set_to_none: bool = True) -> None:
-        model, optimizer = self.model(), self.optimizer()
-        if optimizer is not None:
-            optimizer.zero_grad(set_to_none)
-        type(model).zero_grad(model, set_to_none)  # type: ignore[union-attr]
+    def __init__(self, model: torch.nn.Module, method: Callable[..., Any], name: str = "") -> None:
+        self.model, self.method, self.name = weakref.ref(model), weakref.WeakMethod(method), name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return (self.method() or self.plain(self.model()))(*args, **kwargs)
+
+    def plain(self, model: Any) -> Any:
+        return getattr(type(model), self.name).__get__(model) if self.name else _NOTHING.__exit__
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        return memo[id(self.model())].zero_grad
+        return self.plain(memo.get(id(self.model())))
 
     def __reduce__(self) -> Any:
-        return getattr, (self.model(), "zero_grad")
+        return (getattr, (self.model(), self.name)) if self.name else (getattr, (_NOTHING, "__exit__"))
+
+
+_NOTHING = contextlib.nullcontext()  # its __exit__ takes anything, returns None, and unpickles without this file
 
 
 # -- refusals: what cannot be exact, or would save nothing
@@ -588,42 +645,67 @@ _LANDED_TWICE = (
     "a parameter's gradient landed twice in one walk, so its update would use only a part of it; a layer shared between "
     "reentrant checkpoints does this: use torch.utils.checkpoint(..., use_reentrant=False)"
 )
+_AFTER_CLIPPING = (
+    "backward() came after clipping or unscaling, which would then apply to its gradients too; call it before them, or run "
+    "the model forward in between"
+)
+_CREATES_GRAPH = (
+    "backward(create_graph=True) would stop where BackProp cuts the model's output; run forward and backward inside "
+    "`with optimizer.paused():`"
+)
 _COMPILED_WHOLE = (
     "the whole model is compiled as one graph, which returns all gradients at once, so BackProp saves no memory; compile "
     "its blocks one by one instead: `for block in model.blocks: block.compile()`"
+)
+_AROUND_THE_CUT = (
+    "backward() itself computed the gradients, so BackProp saves no memory: the loss reached the network around its cut "
+    "output; call the model itself, not its forward() or a part of it, and return tensors in tuples, lists, dicts, "
+    "dataclasses or classes registered with torch.utils._pytree.register_pytree_node"
 )
 _EXPLANATIONS = {
     "modified by an inplace operation": "BackProp walks the network inside optimizer.step(): a weight or activation that "
     "the walk still needed was changed in place since forward, either by your code (do it after optimizer.step()) or by the "
     "weight's own update, when the network also uses it detached (train that loss inside `with optimizer.paused():`)",
     "backward through the graph a second time": "BackProp walks each forward's graph once, in optimizer.step() or before "
-    "the next forward; call backward() for all losses on an output before those, or use `with optimizer.paused():`",
+    "the next forward: call backward() for all losses on an output before those, and return from the model all that a loss "
+    "uses (an auxiliary loss kept aside reaches the network around the cut), or use `with optimizer.paused():`",
 }
+_MIXES = (
+    "{} updates one parameter differently when it sees another's gradient (found by trying it on two small tensors), so "
+    "updating them one at a time would not be exact; use an optimizer that treats each parameter by itself, or leave this "
+    "one unwrapped"
+)
+_FAILS = (
+    "BackProp tried {} on two small tensors, to see whether it can update one at a time, and its step() failed: {}; use "
+    "another optimizer, or leave this one unwrapped"
+)
+_NEEDS_CLOSURE = (
+    "{} evaluates the loss several times in one step, each time with all gradients, so BackProp cannot free them one by one; "
+    "use an optimizer whose step() needs no closure, or leave this one unwrapped"
+)
 _WRAPPERS = {
-    torch.nn.DataParallel: "one process per GPU with torch.distributed.fsdp.fully_shard",
-    torch.nn.parallel.DistributedDataParallel: "torch.distributed.fsdp.fully_shard, before BackProp",
+    "DataParallel": "one process per GPU with torch.distributed.fsdp.fully_shard",
+    "DistributedDataParallel": "torch.distributed.fsdp.fully_shard, before BackProp",
+    "FullyShardedDataParallel": "torch.distributed.fsdp.fully_shard instead of FSDP1",
 }
 _TRIAL_STEPS = 12  # by then Prodigy's and D-Adaptation's shared step size has left its first value
 
 
-def _refuse_model(model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> None:
+def _refuse_model(model: Any, optimizer: Any) -> None:
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"BackProp takes a torch.nn.Module and an optimizer, not a {type(model).__name__} first")
     if not isinstance(optimizer, torch.optim.Optimizer):
         raise TypeError(f"BackProp takes a torch.optim.Optimizer second, not a {type(optimizer).__name__}")
-    fsdp = getattr(sys.modules.get("torch.distributed.fsdp"), "FullyShardedDataParallel", None)
-    wrappers = {**_WRAPPERS, **({fsdp: "torch.distributed.fsdp.fully_shard instead of FSDP1"} if fsdp else {})}
-    for module in model.modules():
-        for wrapper, instead in wrappers.items():
-            if isinstance(module, wrapper):
-                raise TypeError(
-                    f"{wrapper.__name__} collects all gradients during backward(), so BackProp cannot free them one by one; "
-                    f"use {instead}"
-                )
+    for name in (kind.__name__ for module in model.modules() for kind in type(module).__mro__):
+        if name in _WRAPPERS:
+            raise TypeError(
+                f"{name} collects all gradients during backward(), so BackProp cannot free them one by one; "
+                f"use {_WRAPPERS[name]}"
+            )
     given = {id(p) for group in optimizer.param_groups for p in group["params"]}
     if isinstance(optimizer, BackProp) or any(given & {id(p) for p in other._parameters()} for other in _live):
         raise ValueError("these parameters were given to BackProp before; call remove() on that optimizer first")
-    if isinstance(vars(model).get("zero_grad"), _ModelZeroGrad) and vars(model)["zero_grad"].optimizer() is not None:
+    if any(other._model() is model for other in _live):
         raise ValueError(
             "this model was given to BackProp before; put all its parameters into one optimizer (as groups), or step a "
             "second, plain optimizer after this one"
@@ -633,14 +715,10 @@ def _refuse_model(model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> N
 
 
 def _refuse_optimizer(optimizer: torch.optim.Optimizer) -> None:
-    """Tries the optimizer on two small tensors: updates in pieces must equal one update of both."""
     name = type(optimizer).__name__
     closure = inspect.signature(type(optimizer).step).parameters.get("closure")
     if closure is not None and closure.default is inspect.Parameter.empty:
-        raise TypeError(
-            f"{name} evaluates the loss several times in one step, each time with all gradients, so BackProp cannot free "
-            "them one by one; use an optimizer whose step() needs no closure, or leave this one unwrapped"
-        )
+        raise TypeError(_NEEDS_CLOSURE.format(name))
     tried: set[str] = set()
     for group in optimizer.param_groups:
         kind = repr(sorted((k, v) for k, v in group.items() if isinstance(v, bool | str)))  # groups may differ by flags
@@ -648,65 +726,46 @@ def _refuse_optimizer(optimizer: torch.optim.Optimizer) -> None:
         if kind in tried or real is None or real.is_meta or type(real).__name__ == "FakeTensor":
             continue
         tried.add(kind)
-        outcome = _trial(optimizer, group, real)
-        if isinstance(outcome, Exception):
-            raise TypeError(
-                f"BackProp tried {name} on two small tensors, to see whether it can update one at a time, and its step() "
-                f"failed: {type(outcome).__name__}: {outcome}; use another optimizer, or leave this one unwrapped"
-            ) from outcome
-        if not outcome:
-            raise TypeError(
-                f"{name} updates one parameter differently when it sees another's gradient (found by trying it on two small "
-                "tensors), so updating them one at a time would not be exact; use an optimizer that treats each parameter by "
-                "itself, or leave this one unwrapped"
-            )
+        with torch.random.fork_rng(devices=[real.device] if real.is_cuda else []), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                together, apart = (_trial(optimizer, group, real, capacity) for capacity in (sys.maxsize, 0))
+            except Exception as error:
+                raise TypeError(_FAILS.format(name, f"{type(error).__name__}: {error}")) from error
+        if not torch.equal(together, apart):
+            raise TypeError(_MIXES.format(name))
 
 
-def _trial(optimizer: torch.optim.Optimizer, group: dict[str, Any], real: torch.nn.Parameter) -> bool | Exception:
-    """Whether updates of two small tensors in pieces equal updates of both; if none can be made, why."""
-    on = {"device": real.device, "dtype": real.dtype}
-    failure = None
-    for shape, sparse in (((4, 4), False), ((16,), False), ((4, 4), True)):
-        try:
-            outcomes = []
-            for capacity in (sys.maxsize, 0):
-                tensors = [torch.nn.Parameter(torch.arange(16.0).sin().to(**on).reshape(shape)) for _ in range(2)]
-                twin = _twin(optimizer, group, tensors)
-                cuda = [real.device] if real.is_cuda else []
-                with torch.random.fork_rng(devices=cuda), warnings.catch_warnings(), torch.enable_grad():
-                    warnings.simplefilter("ignore")
-                    torch.manual_seed(0)
-                    for step in range(_TRIAL_STEPS):
-                        update = _Update(twin, type(optimizer), capacity, [])
-                        for scale, tensor in zip((1, 30), tensors, strict=True):
-                            gradient = (scale * torch.arange(16.0).add(step).cos()).to(**on).reshape(shape)
-                            tensor.grad = gradient.to_sparse() if sparse else gradient
-                            update.landed(tensor)
-                        update.finish()
-                outcomes.append(torch.cat([tensor.detach().flatten() for tensor in tensors]))
-            return torch.equal(*outcomes)
-        except Exception as error:  # the next shape may suit it
-            failure = failure or error
-    assert failure is not None
-    return failure
-
-
-def _twin(optimizer: torch.optim.Optimizer, group: dict[str, Any], tensors: Parameters) -> torch.optim.Optimizer:
+def _trial(
+    optimizer: Any, group: dict[str, Any], real: torch.Tensor, capacity: int, sparse: bool = False
+) -> torch.Tensor:
+    """What some steps of an optimizer of that kind make of two small tensors, updated in buckets of `capacity` bytes."""
+    torch.manual_seed(0)
     accepted = inspect.signature(type(optimizer).__init__).parameters
     settings = {k: v for k, v in group.items() if k in accepted and k != "params"}
     if "lr" in settings and not float(settings["lr"]):  # a warm-up starts at 0, where all updates look alike
         settings["lr"] = 0.01
+    numbers = torch.arange(16.0, device=real.device).reshape(4, 4)
+    tensors = [torch.nn.Parameter(numbers.sin().to(real.dtype)) for _ in range(2)]
     twin = type(optimizer)(tensors, **settings)
     getattr(twin, "train", lambda: None)()  # schedule-free optimizers
-    return twin
-
-
-def _returns_all_gradients_at_once(output: torch.Tensor, parameters: Parameters) -> bool:
-    node = output.grad_fn
-    if node is None or "CompiledFunction" not in type(node).__name__:
-        return False
-    direct = {id(following.variable) for following, _ in node.next_functions if hasattr(following, "variable")}  # type: ignore
-    return direct >= {id(p) for p in parameters if p.requires_grad}
+    try:
+        for step in range(_TRIAL_STEPS):
+            update = _Update(twin, type(optimizer), capacity, [])
+            for scale, tensor in zip((1, 30), tensors, strict=True):
+                gradient = (scale * (numbers + step).cos()).to(real.dtype)
+                tensor.grad = gradient.to_sparse() if sparse else gradient
+                update.landed(tensor)
+            update.finish()
+    except Exception:
+        if sparse:
+            raise
+        with contextlib.suppress(
+            Exception
+        ):  # SparseAdam takes no other; if this fails too, the first failure tells more
+            return _trial(optimizer, group, real, capacity, sparse=True)
+        raise
+    return torch.cat([tensor.detach() for tensor in tensors])
 
 
 if __name__ == "__main__":
@@ -715,5 +774,7 @@ if __name__ == "__main__":
     except ModuleNotFoundError as error:
         if not (error.name or "").startswith("timelines"):
             raise
-        sys.exit("backprop.py measures with the folders timelines/ and workloads/ beside it; copy those too, or only import it")
+        sys.exit(
+            "backprop.py measures with the folders timelines/ and workloads/ beside it; copy those too, or only import it"
+        )
     main()

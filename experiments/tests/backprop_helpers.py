@@ -1,5 +1,7 @@
 """What the tests of the wrapper share: small models, batches, and the same loop run plain and wrapped, side by side."""
 
+import copy
+
 import torch
 from torch.utils._pytree import tree_leaves
 
@@ -57,7 +59,7 @@ def contents(model, optimizer, outcome=None):
     """Every weight, buffer and piece of optimizer state, and what the loop returned, as one list."""
     kept = optimizer.state_dict()
     kept["state"] = dict(sorted(kept["state"].items()))  # a parameter's state is born when its gradient lands
-    return tree_leaves([model.state_dict(), kept, outcome])
+    return copy.deepcopy(tree_leaves([model.state_dict(), kept, outcome]))
 
 
 def both_ways(make, loop=train, bucket_bytes=None):

@@ -65,6 +65,7 @@ class Bag(torch.nn.Module):
 
 
 @pytest.mark.exact
+@pytest.mark.filterwarnings("ignore:Sparse invariant checks")  # torch's own, once a process
 @pytest.mark.parametrize("bucket", BUCKETS)
 @pytest.mark.parametrize("kind", [torch.optim.SparseAdam, torch.optim.SGD, torch.optim.Adagrad])
 def test_sparse_gradients(kind, bucket):
