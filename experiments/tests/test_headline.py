@@ -131,7 +131,7 @@ def test_a_size_that_does_not_fit_is_refused_before_it_is_built(monkeypatch: pyt
 
 def test_a_full_size_step_on_the_cpu_is_timed_fewer_times(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(headline, "_free_bytes", lambda device: 10**12)
-    assert headline.plan("cpu", "full").timed_steps == 3
+    assert headline.plan("cpu", "full").timed_steps == 2
     assert headline.plan("cpu").timed_steps == 20
 
 

@@ -54,7 +54,7 @@ def plan(device: str = "auto", size: str | None = None, implementation: str = "f
         )
     command = f"python experiments/backprop.py {out} --size {size} --optimizer-impl {implementation}"
     slow = chosen.type == "cpu" and size == "full"  # a step takes most of a minute
-    return Plan(stack, chosen, implementation, *((1, 3) if slow else (3, 20)), command=command)
+    return Plan(stack, chosen, implementation, *((1, 2) if slow else (3, 20)), command=command)
 
 
 def run(plan: Plan, out: Path | None) -> dict[str, Any] | None:
