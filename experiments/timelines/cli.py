@@ -80,6 +80,17 @@ def plan(
     plan_command.run(chosen, trained_by, modes, gpu, capacity, out, report, as_json, find_batch)
 
 
+@app.command()
+def plans(
+    names: Annotated[list[str] | None, typer.Argument(help="Which of the gallery; all by default.")] = None,
+    data: Annotated[Path, typer.Option(help="The data folder.")] = sources.DATA,
+) -> None:
+    """Remake data/plans: predicted timelines of known models, and published figures beside ours."""
+    from timelines import gallery
+
+    gallery.make(data / "plans", names or ())
+
+
 def main() -> None:
     """Runs the command. Exits with status 2 and one sentence when something can be put right."""
     try:

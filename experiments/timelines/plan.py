@@ -6,7 +6,6 @@ from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from timelines import contract
 from timelines.errors import UsageError
@@ -46,7 +45,7 @@ def predict(workload: Workload, optimizer: OptimizerChoice, mode: str, gpu: Gpu)
     recorder = None
     try:
         # A fallback would run an operation that fake tensors lack on real ones, and take its memory.
-        with FakeTensorMode(allow_fallback_kernels=False), _FusedUpdates():
+        with _Fake(allow_fallback_kernels=False):
             step = TrainingStep(workload, mode, optimizer, CPU)
             _make_state(step)
             recorder = Recorder(step.model, step.optimizer, RooflineClock(gpu), _BLOCK)
@@ -60,13 +59,13 @@ def predict(workload: Workload, optimizer: OptimizerChoice, mode: str, gpu: Gpu)
     return ModePlan(Recording(recorder), parameters)
 
 
-class _FusedUpdates(TorchDispatchMode):
-    """Fused optimizer steps on fake tensors: they change tensors in place and make none, so there is nothing to do."""
+class _Fake(FakeTensorMode):
+    """Fake tensors with fused optimizer steps, which change tensors in place and make none: nothing is to be done."""
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def dispatch(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func.__name__.startswith("_fused_") and not func._schema.returns:
             return None
-        return func(*args, **(kwargs or {}))
+        return super().dispatch(func, types, args, kwargs)
 
 
 def _make_state(step: TrainingStep) -> None:

@@ -90,8 +90,7 @@ def run(
     plans = plan.predict_modes(workload, choice, card, modes)
     found = _largest(model, choice, card, capacity, modes) if find_batch and capacity is not None else {}
     if out or report:
-        device = f"{card.name}{'' if gpu else ' (assumed)'}: sizes predicted, times estimated"
-        described = {**environment.describe("simulated", plan.CPU, _command_line()), "device": device}
+        described = describe_environment(card.name if gpu else f"{card.name} (assumed)", _command_line())
         _write(plan.document(plans, workload, choice, described), out, report)
     if as_json:
         print(json.dumps(_figures(plans, capacity, found), indent=2))
@@ -103,6 +102,12 @@ def run(
         console.print(f"{kind}: {listed}", highlight=False)
     for path in filter(None, (out, report)):
         print(f"wrote {path}")
+
+
+def describe_environment(gpu: str, command: str) -> dict[str, Any]:
+    """The environment of a plan for `gpu` that `command` makes."""
+    device = f"{gpu}: sizes predicted, times estimated"
+    return {**environment.describe("simulated", plan.CPU, command), "device": device}
 
 
 def _largest(

@@ -5,13 +5,14 @@ of the tensors that it reads and writes) over the bandwidth: Williams, Waterman 
 visual performance model", CACM 52(4), 2009. No launch latency, no cache, no overlap: an estimate, and labelled so.
 """
 
+import functools
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import flop_registry, sdpa_flop_count
 
 from timelines.gpus import Gpu
+from timelines.recorder import tensors_in
 
 _HALF = (torch.float16, torch.bfloat16)
 
@@ -30,13 +31,14 @@ class RooflineClock:
         return self.ms
 
     def _seconds(self, func: Any, args: Any, kwargs: Any, result: Any) -> float:
-        tensors = [leaf for leaf in tree_leaves((args, kwargs, result)) if isinstance(leaf, torch.Tensor)]
-        traffic = sum(tensor.numel() * tensor.element_size() for tensor in {id(t): t for t in tensors}.values())
+        tensors = {id(tensor): tensor for tensor in tensors_in((args, kwargs, result))}.values()
+        traffic = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
         half = any(tensor.dtype in _HALF for tensor in tensors)
         peak = self.gpu.half_flops if half else self.gpu.single_flops
         return max(_flops(func, args, kwargs, result) / peak, traffic / self.gpu.bandwidth)
 
 
+@functools.cache
 def _is_view(func: Any) -> bool:
     returns = func._schema.returns
     return bool(returns) and all(r.alias_info is not None and not r.alias_info.is_write for r in returns)
