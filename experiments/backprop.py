@@ -1,9 +1,10 @@
 """Train with gradients that never coexist: the walk through the network happens inside optimizer.step().
 
-loss.backward() computes every gradient before optimizer.step() uses one, so for a moment all of them are in memory. Yet an
-update reads only its own parameter's gradient. So BackProp cuts the model's output from the loss: loss.backward() walks
-from the loss to the output and stops; optimizer.step() walks the network, and each gradient updates its parameter and is
-freed as it lands. Peak memory falls by up to (all gradients - the largest one); the results are the same to the last bit.
+loss.backward() computes every gradient before optimizer.step() uses one, so for a moment all of them are in memory.
+Yet an update reads only its own parameter's gradient. So BackProp cuts the model's output from the loss:
+loss.backward() walks from the loss to the output and stops; optimizer.step() walks the network, and each gradient
+updates its parameter and is freed as it lands. Peak memory falls by up to (all gradients - the largest one); the
+results are the same to the last bit.
 
     model, optimizer = BackProp(model, torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True))
     for inputs, targets in batches:
@@ -21,22 +22,23 @@ before. What changes is when gradients can be seen. Between backward() and step(
     torch.nn.utils.clip_grad_value_(parameters, c)       optimizer.clip_grad_value_(c)
     p.grad = None, to drop the batch                     optimizer.zero_grad() or model.zero_grad()
     reading or changing p.grad                           p.register_hook(...), called with each gradient as it is made
-    x.grad, torch.autograd.grad(output, x), penalties    `with optimizer.paused():` around forward and backward: in it the
-    on gradients, backward(create_graph=True)            model is not cut, and gradients gather in p.grad as usual
-    reading or dropping the gradients that a plain       do it after this one's step(), which computes them; its own step()
-    optimizer of a model upstream waits for              brings them too, but then this one's coexist
+    x.grad, torch.autograd.grad(output, x), penalties    `with optimizer.paused():` around forward and backward: in it
+    on gradients, backward(create_graph=True)            the model is not cut, and gradients gather in p.grad as usual
+    reading or dropping gradients that the plain         do it after this one's step(), which computes them; its own
+    optimizer of a model upstream waits for              step() brings them too, but then this one's coexist
     leaving out zero_grad(), to add up over steps        call step() once for all: after step() no gradient is left
 
-Limits. Micro-batches but the last fill p.grad as usual: gradients that add up must coexist. Where activations set the peak,
-nothing is saved. A foreach optimizer holds temporaries as large as what it updates at once, a fused one none. Refused, with
-the reason: DataParallel, DDP, FSDP1 (use fully_shard), LBFGS, optimizers whose update of one parameter reads another's
-gradient. Copies of the model (deepcopy, pickle, AveragedModel) are plain models.
+Limits. Micro-batches but the last fill p.grad as usual: gradients that add up must coexist. Where activations set the
+peak, nothing is saved. A foreach optimizer holds temporaries as large as what it updates at once, a fused one none.
+Refused, with the reason: DataParallel, DDP, FSDP1 (use fully_shard), LBFGS, optimizers whose update of one parameter
+reads another's gradient. Copies of the model (deepcopy, pickle, AveragedModel) are plain models.
 
 To measure a 12-layer linear stack both ways, run this file: python backprop.py [timeline_output_dir]
 
-Sources: https://lightning.ai/blog/faster-pytorch-training-by-reducing-peak-memory (the update inside the backward walk),
-https://gist.github.com/albanD/18c240bd2e09f9d93f5c4a0c9ccda39e (an optimizer per parameter, stepped by the gradient's hook),
-https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html; LOMO, arXiv 2306.09782.
+Sources: https://lightning.ai/blog/faster-pytorch-training-by-reducing-peak-memory (the update inside the backward
+walk), https://gist.github.com/albanD/18c240bd2e09f9d93f5c4a0c9ccda39e (an optimizer per parameter, stepped by the
+gradient's hook), https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html; LOMO, arXiv
+2306.09782.
 """
 
 import contextlib
@@ -57,10 +59,13 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torch.utils._pytree import tree_map
 
 Model = TypeVar("Model", bound=torch.nn.Module)
-Parameters = list[torch.nn.Parameter]
-Visit = Callable[[torch.nn.Parameter], Any]  # what a walk does with a parameter whose gradient has landed
+Parameters = list[Any]  # of torch.nn.Parameter, most often with a gradient
+Visit = Callable[[Any], Any]  # what a walk does with a parameter whose gradient has landed
 
-_LARGEST_BUCKET = 32 * 2**20  # bytes; more would pile up under live activations and gain no speed
+_BUCKETS = (
+    2 * 2**20,
+    32 * 2**20,
+)  # bytes; less costs a call for every few small tensors, more piles up under activations
 _live: "weakref.WeakSet[BackProp]" = weakref.WeakSet()
 _calls = itertools.count()  # numbers the forward calls: one can only take what earlier ones returned
 
@@ -68,24 +73,25 @@ _calls = itertools.count()  # numbers the forward calls: one can only take what 
 class BackProp(torch.optim.Optimizer):
     """Moves the backward walk through `model` into `optimizer.step()`.
 
-    `BackProp(model, optimizer)` returns `(model, optimizer)`, the same two objects. The model's outputs are cut from their
-    graph while gradients are enabled. The optimizer becomes an instance of BackProp and of its own class, with its settings
-    and state as they are; its step() walks the network and hands each landed gradient to its class's step().
+    `BackProp(model, optimizer)` returns `(model, optimizer)`, the same two objects. The model's outputs are cut from
+    their graph while gradients are enabled. The optimizer becomes an instance of BackProp and of its own class, with
+    its settings and state; its step() walks the network and hands each landed gradient to its class's step().
 
     Args:
         model: any module; its output may nest tensors in tuples, lists, dicts, dataclasses or registered pytrees.
         optimizer: an optimizer over parameters of `model`, and of others if you like (the loss's own).
-        bucket_bytes: update once this many bytes of gradients have landed; 0 updates one by one. By default the size of the
-            largest parameter, at most 32 MiB.
+        bucket_bytes: update once this many bytes of gradients have landed; 0 updates one by one. By default the size of
+            the largest parameter, whose gradient must exist anyway, but from 2 to 32 MiB.
 
     Raises:
         TypeError: a kind of model or optimizer that cannot work so; the text says what to use instead.
         ValueError: one of the two was given to BackProp before, or the optimizer has no parameter of the model.
     """
 
+    _undo: contextlib.ExitStack
     _step_supports_amp_scaling = False  # GradScaler must unscale through param_groups below, for fused optimizers too
 
-    def __new__(  # pyright: ignore[reportInconsistentConstructor]
+    def __new__(  # noqa: D102  # pyright: ignore[reportInconsistentConstructor]
         cls, model: Model, optimizer: torch.optim.Optimizer, *, bucket_bytes: int | None = None
     ) -> "tuple[Model, BackProp]":
         _refuse_model(model, optimizer)
@@ -105,19 +111,17 @@ class BackProp(torch.optim.Optimizer):
         self._pending: dict[_Cut, None] = {}  # those of them whose gradient has landed, in order of landing
         self._visit: Visit | None = None  # set during a walk
         self._adjustments: list[Callable[[Parameters], Any]] = []  # clipping and unscaling of p.grad, still to be done
-        self._updated: set[int] = (
-            set()
-        )  # ids of the parameters that the last step() updated, and of those whose gradient
-        self._zeroed: set[int] = set()  # zero_grad(set_to_none=False) would have left at zero in the plain loop
+        self._updated: set[int] = set()  # ids of the parameters that the last step() updated
+        self._zeroed: set[int] = set()  # and of those whose gradient zero_grad(set_to_none=False) has left at zero
         self._uncut = 0  # gradients that landed outside a walk since the last step()
         self._paused = self._warned = False
-        if step := vars(self).pop("step", None):  # a scheduler that was made first has put its own here
+        if step := self.__dict__.pop("step", None):  # a scheduler that was made first has put its own here
             undo.callback(setattr, self, "step", step)
         self._handles: dict[torch.nn.Parameter, Any] = {}
         undo.callback(lambda handles: [handle.remove() for handle in handles.values()], self._handles)
         self._arm()
-        undo.callback(model.register_forward_pre_hook(_ModelHook(model, self._before_forward)).remove)
-        undo.callback(model.register_forward_hook(_ModelHook(model, self._after_forward)).remove)
+        undo.callback(model.register_forward_pre_hook(_ModelHook(model, self._before_forward), prepend=True).remove)
+        undo.callback(model.register_forward_hook(_ModelHook(model, self._after_forward)).remove)  # pyright: ignore
         model.zero_grad = _ModelHook(model, self._zero_grad_of_model, "zero_grad")
         undo.callback(delattr, model, "zero_grad")
         _live.add(self)
@@ -127,22 +131,23 @@ class BackProp(torch.optim.Optimizer):
         """Hooks each parameter that trains, after all hooks of the user's: ours frees the gradient."""
         this = weakref.ref(self)  # a strong one would tie the parameter to its optimizer for good
 
-        def landed(parameter: torch.nn.Parameter) -> None:
+        def landed(parameter: Any) -> None:
             if (optimizer := this()) is not None:
                 optimizer._landed(parameter)
 
         for parameter in self._parameters():
             handle = self._handles.get(parameter)
-            if parameter.requires_grad and (handle is None or len(parameter._post_accumulate_grad_hooks) > 1):  # type: ignore
+            if parameter.requires_grad and (handle is None or len(parameter._post_accumulate_grad_hooks) > 1):
                 if handle is not None:
                     handle.remove()
                 self._handles[parameter] = parameter.register_post_accumulate_grad_hook(landed)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return copyreg._reconstructor, (self._plain, object, None), self.__getstate__()  # type: ignore[attr-defined]  # a copy is plain
+        """A copy is an optimizer of the plain class."""
+        return copyreg._reconstructor, (self._plain, object, None), self.__getstate__()  # type: ignore[attr-defined]
 
     @property
-    def param_groups(self) -> list[dict[str, Any]]:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def param_groups(self) -> list[dict[str, Any]]:  # pyright: ignore
         """As in torch.optim. While gradients are still to come, GradScaler is shown a witness of them."""
         if sys._getframe(1).f_code.co_name == "_unscale_grads_":
             _bring_gradients(self)
@@ -151,15 +156,15 @@ class BackProp(torch.optim.Optimizer):
         return vars(self)["param_groups"]
 
     @param_groups.setter
-    def param_groups(self, groups: list[dict[str, Any]]) -> None:
-        vars(self)["param_groups"] = groups
+    def param_groups(self, groups: list[dict[str, Any]]) -> None:  # pyright: ignore
+        self.__dict__["param_groups"] = groups
 
     @torch.optim.Optimizer.profile_hook_step  # step hooks and the profiler's range, once a step
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Walks the network; each gradient updates its parameter, then is freed.
 
-        Gradients that are in p.grad already (earlier micro-batches, a penalty on the weights) are added in; each parameter
-        is updated once. Returns the result of `closure`, which is called once, before the walk.
+        Gradients that are in p.grad already (earlier micro-batches, a penalty on the weights) are added in; each
+        parameter is updated once. Returns the result of `closure`, which is called once, before the walk.
 
         Raises:
             RuntimeError: the graph cannot be walked, or a parameter's gradient lands in two parts.
@@ -211,31 +216,29 @@ class BackProp(torch.optim.Optimizer):
     def clip_grad_norm_(
         self, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False
     ) -> torch.Tensor:
-        """Clips the norm of all gradients taken as one vector at the next step(), as torch.nn.utils.clip_grad_norm_ does.
+        """Clips the norm of all gradients, taken as one vector, at the next step(); see torch.nn.utils.clip_grad_norm_.
 
-        A first walk measures each gradient and frees it; step() walks again and scales. Returns the norm before clipping,
-        a scalar tensor. Raises RuntimeError if it is not finite and `error_if_nonfinite` is set.
+        A first walk measures each gradient and frees it; step() walks again and scales. Returns the norm before
+        clipping, a scalar tensor. Raises RuntimeError if it is not finite and `error_if_nonfinite` is set.
         """
-        norms: dict[torch.nn.Parameter, torch.Tensor] = {}
-
-        def measure(parameter: torch.nn.Parameter) -> None:
-            norms[parameter] = torch.linalg.vector_norm(_gradient(parameter), norm_type)
-
-        self._examine(measure)
+        norms: dict[Any, torch.Tensor] = {}
+        self._examine(lambda p: norms.update({p: torch.linalg.vector_norm(p.grad, norm_type)}))
         ordered = [norms[p] for p in self._parameters() if p in norms]  # summed in torch's order
         total = torch.nn.utils.get_total_norm(ordered, norm_type, error_if_nonfinite)
         clip = torch.nn.utils.clip_grads_with_norm_
-        self._adjustments.append(lambda parameters: clip(parameters, max_norm, total))
+        self._adjust(lambda parameters: clip(parameters, max_norm, total))
         return total
 
     def clip_grad_value_(self, clip_value: float) -> None:
         """Clamps each gradient's elements to [-clip_value, clip_value] at the next step(); costs no extra walk."""
         _bring_gradients(self)
-        self._adjustments.append(lambda parameters: torch.nn.utils.clip_grad_value_(parameters, clip_value))
+        self._adjust(lambda parameters: torch.nn.utils.clip_grad_value_(parameters, clip_value))
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
         """A block in which the model is not cut: backward() walks all of it, and gradients gather in p.grad."""
+        if self._adjustments:
+            self._accumulate()  # clipping must not reach what the block adds
         before, self._paused = self._paused, True
         try:
             yield
@@ -255,7 +258,7 @@ class BackProp(torch.optim.Optimizer):
             _bring_gradients(self)  # so that only one micro-batch's activations are alive at a time
             self._accumulate()
 
-    @torch.compiler.disable  # compiling the whole model would trace its hooks
+    @torch.compiler.disable  # pyright: ignore  # compiling the whole model would trace its hooks
     def _after_forward(self, model: torch.nn.Module, args: Any, output: Any) -> Any:
         if torch.is_grad_enabled() and not self._paused:
             return _map_tensors(functools.partial(self._cut, next(_calls)), output)
@@ -263,8 +266,9 @@ class BackProp(torch.optim.Optimizer):
     def _cut(self, call: int, output: torch.Tensor) -> torch.Tensor:
         if not output.requires_grad:
             return output
-        if "CompiledFunction" in type(output.grad_fn).__name__:
-            direct = {id(getattr(following, "variable", None)) for following, _ in output.grad_fn.next_functions}
+        node = output.grad_fn
+        if node is not None and "CompiledFunction" in type(node).__name__:
+            direct = {id(getattr(following, "variable", None)) for following, _ in node.next_functions}
             if direct.issuperset(id(p) for p in self._parameters() if p.requires_grad):
                 self._warn(_COMPILED_WHOLE)
         cut = _Cut(self, call, output)
@@ -307,7 +311,7 @@ class BackProp(torch.optim.Optimizer):
         self._arm()
         self._visit = visit
         try:
-            with cuts[0].autocast():
+            with _autocast_as(cuts[0].autocast):
                 torch.autograd.backward([cut.stub for cut in cuts], retain_graph=keep)
         except RuntimeError as error:
             explanation = next((text for sign, text in _EXPLANATIONS.items() if sign in str(error)), None)
@@ -321,21 +325,26 @@ class BackProp(torch.optim.Optimizer):
         """Walks what is pending and leaves the gradients in p.grad, adjusted."""
         if self._pending:
             self._walk(lambda parameter: None, None if self._adjustments else cuts)
-            with_gradient = [p for p in self._parameters() if p.grad is not None]
-            for adjust in self._adjustments:
-                adjust(with_gradient)
-            self._adjustments.clear()
+            adjustments, self._adjustments = self._adjustments, []
+            for adjust in adjustments:
+                self._adjust(adjust)
+
+    def _adjust(self, adjust: Callable[[Parameters], Any]) -> None:
+        """Changes the gradients: those to come when they land, or all of them now if they are in p.grad."""
+        if self._pending:
+            self._adjustments.append(adjust)
+        elif with_gradient := [p for p in self._parameters() if p.grad is not None]:
+            adjust(with_gradient)
 
     def _examine(self, visit: Visit) -> None:
         """Calls `visit(p)` once for each parameter, with p.grad as step() will see it; keeps none, changes nothing."""
         _bring_gradients(self)
-        seen: set[torch.Tensor] = set()
-        ours = self._parameters()
+        ours, seen = self._parameters(), set()
         leaves = [*ours, *(leaf for leaf in _reached(self._pending) if isinstance(leaf, torch.Tensor))]
         earlier = {leaf: leaf.grad for leaf in leaves}
         others = [(other, cut, cut.gradient) for other in _live if other is not self for cut in other._cuts]
 
-        def show(parameter: torch.Tensor) -> None:
+        def show(parameter: Any) -> None:
             if parameter in seen:
                 raise RuntimeError(_LANDED_TWICE)
             seen.add(parameter)
@@ -373,21 +382,16 @@ class BackProp(torch.optim.Optimizer):
         finite: list[torch.Tensor] = []
         types: set[torch.dtype] = set()
 
-        def check(parameter: torch.nn.Parameter) -> None:
-            gradient = _gradient(parameter)
+        def check(parameter: Any) -> None:
+            gradient = parameter.grad
             finite.append((gradient._values() if gradient.is_sparse else gradient).isfinite().all())
             types.add(gradient.dtype)
 
         self._examine(check)
         half = torch.float16 in types  # GradScaler refuses to unscale these, as in the plain loop
         witness = torch.zeros((), device=finite[0].device if finite else None, dtype=torch.float16 if half else None)
-        witness.grad = torch.ones_like(witness) if all(finite) else torch.full_like(witness, torch.inf)
-
-        def unscale(parameters: Parameters) -> None:
-            for gradient in map(_gradient, parameters):
-                gradient.mul_(_gradient(witness).to(gradient.device))
-
-        self._adjustments.append(unscale)
+        witness.grad = factor = torch.ones_like(witness) if all(finite) else torch.full_like(witness, torch.inf)
+        self._adjustments.append(lambda parameters: [p.grad.mul_(factor.to(p.grad.device)) for p in parameters])
         return [{"params": [witness] if finite else []}]
 
 
@@ -397,15 +401,15 @@ class BackProp(torch.optim.Optimizer):
 class _Cut:
     """Where one output was cut: the gradient that the loss side leaves, and the way on into the network.
 
-    It lives in the loss side's graph, so an output that is thrown away takes its graph with it. It holds no output either,
-    only the network's graph by a scalar stub.
+    It lives in the loss side's graph, so an output that is thrown away takes its graph with it. It holds no output
+    either, only the network's graph by a scalar stub.
     """
 
     def __init__(self, owner: BackProp, call: int, output: torch.Tensor) -> None:
         self.owner, self.call = weakref.ref(owner), call
         self.gradient: torch.Tensor | None = None
-        self.keep = False
-        self.autocast: Callable[[], Any] = contextlib.nullcontext
+        self.keep = False  # whether the walk is to be repeated
+        self.autocast = _autocast(output.device.type)
         self.stub: torch.Tensor = _NetworkSide.apply(output, weakref.ref(self))
 
     def land(self, gradient: torch.Tensor) -> None:
@@ -470,17 +474,15 @@ def _map_tensors(function: Callable[[torch.Tensor], torch.Tensor], output: Any) 
     return tree_map(leaf, output)
 
 
-def _gradient(parameter: torch.Tensor) -> torch.Tensor:
-    assert parameter.grad is not None
-    return parameter.grad
-
-
-def _autocast(kind: str) -> Callable[[], contextlib.AbstractContextManager[Any]]:
-    """Enters autocast as it is now, for devices of that kind."""
+def _autocast(kind: str) -> tuple[str, Any, bool]:
+    """The state of autocast for that kind of device, as torch.autocast takes it."""
     if not torch.amp.is_autocast_available(kind):
-        return contextlib.nullcontext
-    dtype, enabled = torch.get_autocast_dtype(kind), torch.is_autocast_enabled(kind)
-    return functools.partial(torch.autocast, kind, dtype, enabled)
+        return kind, None, False
+    return kind, torch.get_autocast_dtype(kind), torch.is_autocast_enabled(kind)
+
+
+def _autocast_as(state: tuple[str, Any, bool]) -> contextlib.AbstractContextManager[Any]:
+    return contextlib.nullcontext() if state == _autocast(state[0]) else torch.autocast(*state)
 
 
 # -- chained models: what one returns, another takes (or the same one again)
@@ -521,8 +523,8 @@ def _reached(cuts: Iterable[_Cut]) -> Iterator[Any]:
         if node is None or node in seen:
             continue
         seen.add(node)
-        if hasattr(node, "variable"):
-            yield node.variable
+        if (leaf := getattr(node, "variable", None)) is not None:
+            yield leaf
         if isinstance(cut := getattr(node, "cut", None), _Cut):
             yield cut.owner()
             nodes.append(cut.stub.grad_fn)
@@ -535,8 +537,9 @@ def _reached(cuts: Iterable[_Cut]) -> Iterator[Any]:
 class _Update:
     """One step of an optimizer, taken in buckets as gradients land.
 
-    A bucket narrows param_groups to its parameters for one call of the optimizer's own step(). Each call starts from the
-    settings of the step's start, so that a scalar kept in a group (a step count, a sum of weights) advances once a step.
+    A bucket narrows param_groups to its parameters for one call of the optimizer's own step(). Each call starts from
+    the settings of the step's start, so that what is kept in a group (a step count, a sum of weights) advances once a
+    step.
     """
 
     def __init__(self, optimizer: Any, plain: Any, capacity: int | None, adjustments: list[Any]) -> None:
@@ -549,11 +552,12 @@ class _Update:
         self.group_of = {id(p): index for index, group in enumerate(self.groups) for p in group["params"]}
         if capacity is None:
             sizes = [p.numel() * p.element_size() for group in self.groups for p in group["params"]]
-            capacity = min(max(sizes, default=0), _LARGEST_BUCKET)
-        self.capacity, self.bytes = capacity, 0
+            capacity = sorted((max(sizes, default=0), *_BUCKETS))[1]
+        self.capacity: int = capacity
+        self.bytes = 0
         self.bucket: Parameters = []
         self.done: set[int] = set()
-        self.autocast = [_autocast(p.device.type) for group in self.groups for p in group["params"][:1]][0]
+        self.autocast = next(_autocast(p.device.type) for group in self.groups for p in group["params"])
 
     def landed(self, parameter: torch.nn.Parameter) -> None:
         gradient = parameter.grad
@@ -571,10 +575,12 @@ class _Update:
             self.flush()
 
     def flush(self) -> None:
+        if not self.bucket:
+            return
         narrowed: dict[int, Parameters] = {}
         for parameter in self.bucket:
             narrowed.setdefault(self.group_of[id(parameter)], []).append(parameter)
-        for adjust in self.adjustments if narrowed else ():
+        for adjust in self.adjustments:
             adjust(self.bucket)
         self.call(narrowed)
         for parameter in self.bucket:
@@ -582,28 +588,26 @@ class _Update:
         self.bucket, self.bytes = [], 0
 
     def call(self, parameters: dict[int, Parameters]) -> None:
-        if not parameters:
-            return
-        groups = {index: self.fresh(index, params=chosen) for index, chosen in parameters.items()}
+        groups: dict[int, dict[str, Any]] = {}
+        for index, chosen in parameters.items():  # a tensor may be changed in place
+            settings = {k: v.clone() if isinstance(v, torch.Tensor) else v for k, v in self.settings[index].items()}
+            groups[index] = {**settings, "params": chosen}
         self.optimizer.param_groups = list(groups.values())
         try:
-            with self.autocast():
+            with _autocast_as(self.autocast):  # as around step(), not as around backward()
                 self.take_step(self.optimizer)
         finally:
             self.optimizer.param_groups = self.groups
         self.after.update(groups)
 
-    def fresh(self, index: int, params: Parameters) -> dict[str, Any]:
-        settings = {k: v.clone() if isinstance(v, torch.Tensor) else v for k, v in self.settings[index].items()}
-        return {**settings, "params": params}
-
     def finish(self) -> None:
         self.flush()
-        # Without gradients nothing moves, but an optimizer may count the step.
-        self.call({index: group["params"] for index, group in enumerate(self.groups) if index not in self.after})
+        untouched = {index: group["params"] for index, group in enumerate(self.groups) if index not in self.after}
+        if untouched:  # without gradients nothing moves, but an optimizer may count the step
+            self.call(untouched)
         for index, after in self.after.items():
             for name, value in after.items():
-                before = self.settings[index].get(name)
+                before: Any = self.settings[index].get(name)
                 if isinstance(before, torch.Tensor) and isinstance(value, torch.Tensor):
                     before.copy_(value)
                 elif name != "params" and value is not before:
@@ -616,8 +620,8 @@ class _Update:
 class _ModelHook:
     """A method of the optimizer, among the model's hooks or in place of its method `name`.
 
-    A copy of the model, and the model once the optimizer is gone, has what a plain model has: its class's method, or a hook
-    that does nothing.
+    A copy of the model, and the model once the optimizer is gone, has what a plain model has: its class's method, or a
+    hook that does nothing.
     """
 
     def __init__(self, model: torch.nn.Module, method: Callable[..., Any], name: str = "") -> None:
@@ -642,46 +646,50 @@ _NOTHING = contextlib.nullcontext()  # its __exit__ takes anything, returns None
 # -- refusals: what cannot be exact, or would save nothing
 
 _LANDED_TWICE = (
-    "a parameter's gradient landed twice in one walk, so its update would use only a part of it; a layer shared between "
-    "reentrant checkpoints does this: use torch.utils.checkpoint(..., use_reentrant=False)"
+    "a parameter's gradient landed twice in one walk, so its update would use only a part of it; a layer shared "
+    "between reentrant checkpoints does this: use torch.utils.checkpoint(..., use_reentrant=False)"
 )
 _AFTER_CLIPPING = (
-    "backward() came after clipping or unscaling, which would then apply to its gradients too; call it before them, or run "
-    "the model forward in between"
+    "backward() came after clipping or unscaling, which would then apply to its gradients too; call it before them, or "
+    "run the model forward in between"
 )
 _CREATES_GRAPH = (
     "backward(create_graph=True) would stop where BackProp cuts the model's output; run forward and backward inside "
     "`with optimizer.paused():`"
 )
 _COMPILED_WHOLE = (
-    "the whole model is compiled as one graph, which returns all gradients at once, so BackProp saves no memory; compile "
-    "its blocks one by one instead: `for block in model.blocks: block.compile()`"
+    "the whole model is compiled as one graph, which returns all gradients at once, so BackProp saves no memory; "
+    "compile its blocks one by one instead: `for block in model.blocks: block.compile()`"
 )
 _AROUND_THE_CUT = (
-    "backward() itself computed the gradients, so BackProp saves no memory: the loss reached the network around its cut "
-    "output; call the model itself, not its forward() or a part of it, and return tensors in tuples, lists, dicts, "
+    "backward() itself computed the gradients, so BackProp saves no memory: the loss reached the network around its "
+    "cut output; call the model itself, not its forward() or a part of it, and return tensors in tuples, lists, dicts, "
     "dataclasses or classes registered with torch.utils._pytree.register_pytree_node"
 )
 _EXPLANATIONS = {
-    "modified by an inplace operation": "BackProp walks the network inside optimizer.step(): a weight or activation that "
-    "the walk still needed was changed in place since forward, either by your code (do it after optimizer.step()) or by the "
-    "weight's own update, when the network also uses it detached (train that loss inside `with optimizer.paused():`)",
-    "backward through the graph a second time": "BackProp walks each forward's graph once, in optimizer.step() or before "
-    "the next forward: call backward() for all losses on an output before those, and return from the model all that a loss "
-    "uses (an auxiliary loss kept aside reaches the network around the cut), or use `with optimizer.paused():`",
+    "modified by an inplace operation": (
+        "BackProp walks the network inside optimizer.step(): a weight or activation that the walk still needed was "
+        "changed in place since forward, either by your code (do it after optimizer.step()) or by the weight's own "
+        "update, when the network also uses it detached (train that loss inside `with optimizer.paused():`)"
+    ),
+    "backward through the graph a second time": (
+        "BackProp walks each forward's graph once, in optimizer.step() or before the next forward: call backward() for "
+        "all losses on an output before those, and return from the model all that a loss uses (an auxiliary loss kept "
+        "aside reaches the network around the cut), or use `with optimizer.paused():`"
+    ),
 }
 _MIXES = (
-    "{} updates one parameter differently when it sees another's gradient (found by trying it on two small tensors), so "
-    "updating them one at a time would not be exact; use an optimizer that treats each parameter by itself, or leave this "
-    "one unwrapped"
+    "{} updates one parameter differently when it sees another's gradient (found by trying it on two small tensors), "
+    "so updating them one at a time would not be exact; use an optimizer that treats each parameter by itself, or "
+    "leave this one unwrapped"
 )
 _FAILS = (
-    "BackProp tried {} on two small tensors, to see whether it can update one at a time, and its step() failed: {}; use "
-    "another optimizer, or leave this one unwrapped"
+    "BackProp tried {} on two small tensors, to see whether it can update one at a time, and its step() failed: {}; "
+    "use another optimizer, or leave this one unwrapped"
 )
 _NEEDS_CLOSURE = (
-    "{} evaluates the loss several times in one step, each time with all gradients, so BackProp cannot free them one by one; "
-    "use an optimizer whose step() needs no closure, or leave this one unwrapped"
+    "{} evaluates the loss several times in one step, each time with all gradients, so BackProp cannot free them one "
+    "by one; use an optimizer whose step() needs no closure, or leave this one unwrapped"
 )
 _WRAPPERS = {
     "DataParallel": "one process per GPU with torch.distributed.fsdp.fully_shard",
@@ -739,7 +747,7 @@ def _refuse_optimizer(optimizer: torch.optim.Optimizer) -> None:
 def _trial(
     optimizer: Any, group: dict[str, Any], real: torch.Tensor, capacity: int, sparse: bool = False
 ) -> torch.Tensor:
-    """What some steps of an optimizer of that kind make of two small tensors, updated in buckets of `capacity` bytes."""
+    """What some steps of such an optimizer make of two small tensors, updated in buckets of `capacity` bytes."""
     torch.manual_seed(0)
     accepted = inspect.signature(type(optimizer).__init__).parameters
     settings = {k: v for k, v in group.items() if k in accepted and k != "params"}
@@ -774,7 +782,5 @@ if __name__ == "__main__":
     except ModuleNotFoundError as error:
         if not (error.name or "").startswith("timelines"):
             raise
-        sys.exit(
-            "backprop.py measures with the folders timelines/ and workloads/ beside it; copy those too, or only import it"
-        )
+        sys.exit("backprop.py measures with timelines/ and workloads/ beside it: copy those too, or only import it")
     main()

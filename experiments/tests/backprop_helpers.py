@@ -7,7 +7,8 @@ from torch.utils._pytree import tree_leaves
 
 from backprop import BackProp
 
-BUCKETS = {"one by one": 0, "default": None, "a byte": 1, "all at once": 2**40}
+BUCKETS = {"one by one": 0, "a byte": 1, "a few": 400, "default": None, "all at once": 2**40}
+SOME = ["one by one", "a few", "default"]
 
 
 def mlp():

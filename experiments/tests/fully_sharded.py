@@ -1,5 +1,9 @@
 """What each of two processes runs for the tests of fully_shard: the same loop plain and wrapped, over gloo."""
 
+# Modules are indexed, optimizers get attributes, wrong types are given on purpose: more than torch's types allow.
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportGeneralTypeIssues=false
+# pyright: reportOptionalMemberAccess=false, reportPossiblyUnbound=false, reportPrivateImportUsage=false
+
 import math
 
 import torch

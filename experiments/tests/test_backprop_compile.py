@@ -1,5 +1,9 @@
 """torch.compile: a block at a time keeps the saving, the whole model at once cannot, and says so."""
 
+# Modules are indexed, optimizers get attributes, wrong types are given on purpose: more than torch's types allow.
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportGeneralTypeIssues=false
+# pyright: reportOptionalMemberAccess=false, reportPossiblyUnbound=false, reportPrivateImportUsage=false
+
 import pytest
 import torch
 from backprop_helpers import adamw, assert_exact, assert_same, batches, contents, mse
@@ -53,13 +57,15 @@ def test_a_block_at_a_time_keeps_the_saving():
 
 
 WHOLE = (
-    "the whole model is compiled as one graph, which returns all gradients at once, so BackProp saves no memory; compile its "
-    "blocks one by one instead: `for block in model.blocks: block.compile()`"
+    "the whole model is compiled as one graph, which returns all gradients at once, so BackProp saves no memory; "
+    "compile its blocks one by one instead: `for block in model.blocks: block.compile()`"
 )
 
 
 @pytest.mark.warned
-@pytest.mark.parametrize("way", ["torch.compile, then BackProp", "model.compile(), then BackProp", "BackProp, then either"])
+@pytest.mark.parametrize(
+    "way", ["torch.compile, then BackProp", "model.compile(), then BackProp", "BackProp, then either"]
+)
 def test_the_whole_model(way):
     results = []
     for wrap in (False, True):

@@ -1,5 +1,9 @@
 """Every loop that people write gives the same weights wrapped as plain."""
 
+# Modules are indexed, optimizers get attributes, wrong types are given on purpose: more than torch's types allow.
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportGeneralTypeIssues=false
+# pyright: reportOptionalMemberAccess=false, reportPossiblyUnbound=false, reportPrivateImportUsage=false
+
 import copy
 import io
 import warnings
@@ -8,6 +12,7 @@ import pytest
 import torch
 from backprop_helpers import (
     BUCKETS,
+    SOME,
     adamw,
     assert_close,
     assert_exact,
@@ -89,7 +94,7 @@ def test_reduce_on_plateau():
 
 
 @pytest.mark.exact
-@pytest.mark.parametrize("bucket", BUCKETS)
+@pytest.mark.parametrize("bucket", SOME)
 def test_learning_rate_by_hand_also_after_loading(bucket):
     def loop(model, optimizer):
         train(model, optimizer, 2)
@@ -103,7 +108,7 @@ def test_learning_rate_by_hand_also_after_loading(bucket):
 
 
 @pytest.mark.exact
-@pytest.mark.parametrize("bucket", BUCKETS)
+@pytest.mark.parametrize("bucket", SOME)
 def test_a_group_added_later(bucket):
     def make():
         model = mlp()
@@ -121,7 +126,7 @@ def test_a_group_added_later(bucket):
 
 
 @pytest.mark.exact
-@pytest.mark.parametrize("bucket", BUCKETS)
+@pytest.mark.parametrize("bucket", SOME)
 @pytest.mark.parametrize("frozen_first", [False, True])
 def test_frozen_and_unfrozen_midway(bucket, frozen_first):
     def make():
@@ -205,7 +210,7 @@ def test_distributed_checkpoint_state_dict():
 
 
 @pytest.mark.exact
-@pytest.mark.parametrize("bucket", BUCKETS)
+@pytest.mark.parametrize("bucket", SOME)
 @pytest.mark.parametrize("count", [1, 2, 3, 5])
 def test_micro_batches(count, bucket):
     def loop(model, optimizer):
@@ -219,7 +224,7 @@ def test_micro_batches(count, bucket):
 
 
 @pytest.mark.close  # the engine sums what reaches the output before it walks on, the plain loop sums weight gradients
-@pytest.mark.parametrize("bucket", BUCKETS)
+@pytest.mark.parametrize("bucket", SOME)
 def test_two_losses_on_one_output(bucket):
     def loop(model, optimizer):
         for inputs, targets in batches():
@@ -233,7 +238,7 @@ def test_two_losses_on_one_output(bucket):
 
 
 @pytest.mark.exact
-@pytest.mark.parametrize("bucket", BUCKETS)
+@pytest.mark.parametrize("bucket", SOME)
 def test_two_forwards_in_one_loss(bucket):
     def loop(model, optimizer):
         for inputs, targets in batches():
@@ -245,7 +250,7 @@ def test_two_forwards_in_one_loss(bucket):
 
 
 @pytest.mark.exact  # two summands commute, whichever comes first
-@pytest.mark.parametrize("bucket", BUCKETS)
+@pytest.mark.parametrize("bucket", SOME)
 def test_two_forwards_then_two_backwards(bucket):
     def loop(model, optimizer):
         for inputs, targets in batches():
@@ -259,7 +264,7 @@ def test_two_forwards_then_two_backwards(bucket):
 
 
 @pytest.mark.close  # three summands do not associate
-@pytest.mark.parametrize("bucket", BUCKETS)
+@pytest.mark.parametrize("bucket", SOME)
 def test_three_forwards_then_three_backwards(bucket):
     def loop(model, optimizer):
         for inputs, targets in batches():
@@ -303,7 +308,7 @@ def test_step_with_a_closure():
             losses.append(optimizer.step(closure).detach())
         return losses
 
-    for bucket in BUCKETS.values():
+    for bucket in (0, 400, None):
         assert_exact(make_mlp(), loop, bucket)
 
 
@@ -335,7 +340,7 @@ def test_zero_grad_in_every_place(place, how, none):
             if place in ("after step", "before and after"):
                 drop(model, optimizer, how, none)
 
-    for bucket in BUCKETS.values():
+    for bucket in (0, 400, None):
         assert_exact(make_mlp(), loop, bucket)
 
 
@@ -354,7 +359,7 @@ def test_zero_grad_after_backward_drops_the_batch(how, none, first):
             optimizer.step()
             drop(model, optimizer, how, none)
 
-    for bucket in BUCKETS.values():
+    for bucket in (0, 400, None):
         assert_exact(make_mlp(), loop, bucket)
 
 
@@ -381,7 +386,7 @@ def test_a_parameter_left_out_of_a_step(none):
         model = Early()
         return model, torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=0.1)
 
-    for bucket in BUCKETS.values():
+    for bucket in (0, 400, None):
         assert_exact(make, early_loop, bucket)
 
 
@@ -389,7 +394,7 @@ def test_a_parameter_left_out_of_a_step(none):
 
 
 @pytest.mark.exact
-@pytest.mark.parametrize("bucket", BUCKETS)
+@pytest.mark.parametrize("bucket", SOME)
 def test_a_penalty_on_the_weights(bucket):
     def loop(model, optimizer):
         for inputs, targets in batches():
@@ -402,7 +407,7 @@ def test_a_penalty_on_the_weights(bucket):
 
 
 @pytest.mark.exact
-@pytest.mark.parametrize("bucket", BUCKETS)
+@pytest.mark.parametrize("bucket", SOME)
 def test_parameters_of_the_loss(bucket):
     def make():
         model, head = mlp(), torch.nn.Linear(3, 3)
@@ -434,7 +439,7 @@ class Shared(torch.nn.Module):
 
 
 @pytest.mark.exact
-@pytest.mark.parametrize("bucket", BUCKETS)
+@pytest.mark.parametrize("bucket", SOME)
 def test_tied_thrice_used_unused_and_frozen(bucket):
     def make():
         model = Shared()
@@ -470,7 +475,7 @@ class Dropping(torch.nn.Module):
 
 
 @pytest.mark.exact
-@pytest.mark.parametrize("bucket", BUCKETS)
+@pytest.mark.parametrize("bucket", SOME)
 @pytest.mark.parametrize(("reentrant", "shared"), [(False, False), (False, True), (True, False)])
 def test_checkpointing_with_dropout(reentrant, shared, bucket):
     def make():
@@ -492,7 +497,7 @@ def test_checkpoint_around_the_whole_model():
 
 
 @pytest.mark.exact
-@pytest.mark.parametrize("bucket", BUCKETS)
+@pytest.mark.parametrize("bucket", SOME)
 @pytest.mark.parametrize("name", ["weight_norm", "spectral_norm", "orthogonal"])
 def test_parametrizations(name, bucket):
     def make():
@@ -569,7 +574,7 @@ def test_a_second_plain_optimizer_on_the_same_model(order):
 
 @pytest.mark.exact
 @pytest.mark.parametrize("order", ["before wrapping", "after wrapping"])
-@pytest.mark.parametrize("bucket", BUCKETS)
+@pytest.mark.parametrize("bucket", SOME)
 def test_parameters_own_hooks_fire_and_may_change_the_gradient(order, bucket):
     results = []
     for wrap in (False, True):
@@ -612,7 +617,7 @@ def test_step_hooks_fire_once_a_step():
             handle.remove()
         return calls
 
-    for bucket in BUCKETS.values():
+    for bucket in (0, 400, None):
         assert_exact(make_mlp(), loop, bucket)
 
 

@@ -1,5 +1,9 @@
 """Every optimizer that steps without a closure gives the plain loop's weights and state, bit for bit."""
 
+# Modules are indexed, optimizers get attributes, wrong types are given on purpose: more than torch's types allow.
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportGeneralTypeIssues=false
+# pyright: reportOptionalMemberAccess=false, reportPossiblyUnbound=false, reportPrivateImportUsage=false
+
 import pytest
 import torch
 from backprop_helpers import BUCKETS, adamw, assert_exact, batches, make_mlp, mlp, mse, train
@@ -48,7 +52,9 @@ def test_every_torch_optimizer(name, implementation, bucket):
 @pytest.mark.parametrize("bucket", BUCKETS)
 def test_muon_takes_matrices_only(bucket):
     def matrices():
-        model = torch.nn.Sequential(torch.nn.Linear(6, 8, bias=False), torch.nn.Tanh(), torch.nn.Linear(8, 3, bias=False))
+        model = torch.nn.Sequential(
+            torch.nn.Linear(6, 8, bias=False), torch.nn.Tanh(), torch.nn.Linear(8, 3, bias=False)
+        )
         return model, torch.optim.Muon(model.parameters(), lr=0.02)
 
     assert_exact(matrices, bucket_bytes=BUCKETS[bucket])

@@ -1,5 +1,9 @@
 """What cannot be exact is refused, or stopped, in words that name the cause and the way out. The words are tested."""
 
+# Modules are indexed, optimizers get attributes, wrong types are given on purpose: more than torch's types allow.
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportGeneralTypeIssues=false
+# pyright: reportOptionalMemberAccess=false, reportPossiblyUnbound=false, reportPrivateImportUsage=false
+
 import copy
 import math
 import re
@@ -32,8 +36,8 @@ def test_data_parallel():
         model,
         adamw(model.parameters()),
         TypeError,
-        "DataParallel collects all gradients during backward(), so BackProp cannot free them one by one; use one process per "
-        "GPU with torch.distributed.fsdp.fully_shard",
+        "DataParallel collects all gradients during backward(), so BackProp cannot free them one by one; use one "
+        "process per GPU with torch.distributed.fsdp.fully_shard",
     )
 
 
@@ -50,8 +54,8 @@ def test_ddp_even_deep_inside(one_process):
         model,
         adamw(model.parameters()),
         TypeError,
-        "DistributedDataParallel collects all gradients during backward(), so BackProp cannot free them one by one; use "
-        "torch.distributed.fsdp.fully_shard, before BackProp",
+        "DistributedDataParallel collects all gradients during backward(), so BackProp cannot free them one by one; "
+        "use torch.distributed.fsdp.fully_shard, before BackProp",
     )
 
 
@@ -64,8 +68,8 @@ def test_fsdp1(one_process):
         model,
         adamw(model.parameters(), fused=False),
         TypeError,
-        "FullyShardedDataParallel collects all gradients during backward(), so BackProp cannot free them one by one; use "
-        "torch.distributed.fsdp.fully_shard instead of FSDP1",
+        "FullyShardedDataParallel collects all gradients during backward(), so BackProp cannot free them one by one; "
+        "use torch.distributed.fsdp.fully_shard instead of FSDP1",
     )
 
 
@@ -110,8 +114,8 @@ def test_two_optimizers_wrapped_around_one_model():
         model,
         adamw(model[2].parameters()),
         ValueError,
-        "this model was given to BackProp before; put all its parameters into one optimizer (as groups), or step a second, "
-        "plain optimizer after this one",
+        "this model was given to BackProp before; put all its parameters into one optimizer (as groups), or step a "
+        "second, plain optimizer after this one",
     )
 
 
@@ -124,8 +128,8 @@ def test_lbfgs():
         model,
         torch.optim.LBFGS(model.parameters()),
         TypeError,
-        "LBFGS evaluates the loss several times in one step, each time with all gradients, so BackProp cannot free them one "
-        "by one; use an optimizer whose step() needs no closure, or leave this one unwrapped",
+        "LBFGS evaluates the loss several times in one step, each time with all gradients, so BackProp cannot free "
+        "them one by one; use an optimizer whose step() needs no closure, or leave this one unwrapped",
     )
 
 
@@ -170,9 +174,9 @@ class SharedStep(torch.optim.SGD):
 
 
 MIXES = (
-    "{} updates one parameter differently when it sees another's gradient (found by trying it on two small tensors), so "
-    "updating them one at a time would not be exact; use an optimizer that treats each parameter by itself, or leave this "
-    "one unwrapped"
+    "{} updates one parameter differently when it sees another's gradient (found by trying it on two small tensors), "
+    "so updating them one at a time would not be exact; use an optimizer that treats each parameter by itself, or "
+    "leave this one unwrapped"
 )
 
 
@@ -219,8 +223,8 @@ def test_the_trial_touches_nothing():
 # -- while it runs
 
 TWICE = (
-    "a parameter's gradient landed twice in one walk, so its update would use only a part of it; a layer shared between "
-    "reentrant checkpoints does this: use torch.utils.checkpoint(..., use_reentrant=False)"
+    "a parameter's gradient landed twice in one walk, so its update would use only a part of it; a layer shared "
+    "between reentrant checkpoints does this: use torch.utils.checkpoint(..., use_reentrant=False)"
 )
 
 
@@ -248,9 +252,9 @@ def test_a_parameter_that_lands_twice(bucket, clip):
 
 
 INPLACE = (
-    "BackProp walks the network inside optimizer.step(): a weight or activation that the walk still needed was changed in "
-    "place since forward, either by your code (do it after optimizer.step()) or by the weight's own update, when the network "
-    "also uses it detached (train that loss inside `with optimizer.paused():`)"
+    "BackProp walks the network inside optimizer.step(): a weight or activation that the walk still needed was changed "
+    "in place since forward, either by your code (do it after optimizer.step()) or by the weight's own update, when "
+    "the network also uses it detached (train that loss inside `with optimizer.paused():`)"
 )
 
 
@@ -309,18 +313,22 @@ def test_an_auxiliary_loss_that_the_model_keeps_aside():
     model = Aside()
     model, optimizer = BackProp(model, adamw(model.parameters()))
     (mse(model(batches(1)[0][0]), batches(1)[0][1]) + model.auxiliary).backward()
-    with pytest.raises(RuntimeError, match=re.escape(SECOND) + ".*auxiliary loss kept aside reaches the network around the cut"):
+    with pytest.raises(
+        RuntimeError, match=re.escape(SECOND) + ".*auxiliary loss kept aside reaches the network around the cut"
+    ):
         optimizer.step()
 
 
 def test_create_graph():
     model, _ = BackProp(*make_mlp()())
-    with pytest.raises(RuntimeError) as caught, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        mse(model(batches(1)[0][0]), batches(1)[0][1]).backward(create_graph=True)
+    loss = mse(model(batches(1)[0][0]), batches(1)[0][1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch warns of a cycle
+        with pytest.raises(RuntimeError) as caught:
+            loss.backward(create_graph=True)
     assert str(caught.value) == (
-        "backward(create_graph=True) would stop where BackProp cuts the model's output; run forward and backward inside "
-        "`with optimizer.paused():`"
+        "backward(create_graph=True) would stop where BackProp cuts the model's output; run forward and backward "
+        "inside `with optimizer.paused():`"
     )
 
 
