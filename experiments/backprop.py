@@ -561,11 +561,12 @@ class _Update:
 
     def landed(self, parameter: torch.nn.Parameter) -> None:
         gradient = parameter.grad
-        if id(parameter) not in self.group_of or gradient is None:
-            return  # taken out of the optimizer since, or updated by a hook of the user's
-        if id(parameter) in self.done:
+        key = id(parameter)
+        if gradient is None or key not in self.group_of:
+            return  # updated by a hook of the user's, or taken out of the optimizer since
+        if key in self.done:
             raise RuntimeError(_LANDED_TWICE)
-        self.done.add(id(parameter))
+        self.done.add(key)
         size = gradient.numel() * gradient.element_size()
         if self.bytes + size > self.capacity:
             self.flush()

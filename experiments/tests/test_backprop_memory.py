@@ -2,7 +2,7 @@
 
 # Modules are indexed, optimizers get attributes, wrong types are given on purpose: more than torch's types allow.
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportGeneralTypeIssues=false
-# pyright: reportOptionalMemberAccess=false, reportPossiblyUnbound=false, reportPrivateImportUsage=false
+# pyright: reportOptionalMemberAccess=false, reportPrivateImportUsage=false
 
 import copy
 import gc
