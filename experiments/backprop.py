@@ -62,10 +62,7 @@ Model = TypeVar("Model", bound=torch.nn.Module)
 Parameters = list[Any]  # of torch.nn.Parameter, most often with a gradient
 Visit = Callable[[Any], Any]  # what a walk does with a parameter whose gradient has landed
 
-_BUCKETS = (
-    2 * 2**20,
-    32 * 2**20,
-)  # bytes; less costs a call for every few small tensors, more piles up under activations
+_LARGEST_BUCKET = 32 * 2**20  # bytes; more would pile up under live activations and gain no speed
 _live: "weakref.WeakSet[BackProp]" = weakref.WeakSet()
 _calls = itertools.count()  # numbers the forward calls: one can only take what earlier ones returned
 
@@ -81,7 +78,7 @@ class BackProp(torch.optim.Optimizer):
         model: any module; its output may nest tensors in tuples, lists, dicts, dataclasses or registered pytrees.
         optimizer: an optimizer over parameters of `model`, and of others if you like (the loss's own).
         bucket_bytes: update once this many bytes of gradients have landed; 0 updates one by one. By default the size of
-            the largest parameter, whose gradient must exist anyway, but from 2 to 32 MiB.
+            the largest parameter (its gradient must exist anyway) or a sixteenth of all, if more; at most 32 MiB.
 
     Raises:
         TypeError: a kind of model or optimizer that cannot work so; the text says what to use instead.
@@ -551,8 +548,9 @@ class _Update:
         self.after: dict[int, dict[str, Any]] = {}
         self.group_of = {id(p): index for index, group in enumerate(self.groups) for p in group["params"]}
         if capacity is None:
-            sizes = [p.numel() * p.element_size() for group in self.groups for p in group["params"]]
-            capacity = sorted((max(sizes, default=0), *_BUCKETS))[1]
+            sizes: list[int] = [p.numel() * p.element_size() for group in self.groups for p in group["params"]]
+            # Some sixteen calls a step cost little, one for every few small tensors would cost a tenth of the step.
+            capacity = min(max([*sizes, sum(sizes) // 16]), _LARGEST_BUCKET)
         self.capacity: int = capacity
         self.bytes = 0
         self.bucket: Parameters = []

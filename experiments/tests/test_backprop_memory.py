@@ -63,26 +63,29 @@ def test_no_more_gradients_coexist_than_fit_in_a_bucket(bucket, count, clip):
 
 
 @pytest.mark.exact
-def test_a_default_bucket_holds_as_much_as_the_largest_parameter():
-    """But from 2 to 32 MiB: of a tiny network, all gradients may as well coexist."""
-    sizes = {}
-    for width in (8, 1024, 8192):
-        model = torch.nn.Sequential(torch.nn.Linear(width, 1024), torch.nn.Linear(1024, 8))
-        optimizer = adamw(model.parameters())
-        sizes[width] = _Update(optimizer, torch.optim.AdamW, None, []).capacity
-    assert sizes == {8: 2 * 2**20, 1024: 4 * 2**20, 8192: 32 * 2**20}
+def test_the_default_bucket():
+    """As much as the largest parameter, or a sixteenth of all where that is more; at most 32 MiB."""
+
+    def capacity(*layers):
+        optimizer = adamw([torch.nn.Parameter(torch.empty(size)) for size in layers])
+        return _Update(optimizer, torch.optim.AdamW, None, []).capacity
+
+    assert capacity(1000, 3000, 2000) == 4 * 3000
+    assert capacity(*[1000] * 12) == 4 * 1000
+    assert capacity(*[1000] * 64) == 4 * 4000
+    assert capacity(2**24) == 32 * 2**20
 
 
 @pytest.mark.exact
 def test_layers_of_the_bucket_size_do_not_coexist():
-    model = tall(4, 1024)
+    model = tall(12)
     model, optimizer = BackProp(model, adamw(model.parameters()))
 
     def loop(model, optimizer):
-        model(torch.randn(1, 1024)).sum().backward()
+        model(torch.randn(4, 8)).sum().backward()
         optimizer.step()
 
-    assert coexisting(model, optimizer, loop) == [1, 4 * 2**20]
+    assert coexisting(model, optimizer, loop) == [1, 4 * 64]
 
 
 @pytest.mark.exact
@@ -192,19 +195,19 @@ def test_an_exception_in_the_walk_leaves_both_usable(who, bucket):
     mse(model(batches(1)[0][0]), batches(1)[0][1]).backward()
     if who == "the optimizer":
         Failing.fails = True
-    else:
+    failing = who == "a hook"
 
-        def fail(_):
+    def fail(_):
+        if failing:
             raise KeyError("on purpose")
 
-        handle = model[2].weight.register_hook(fail)
+    model[2].weight.register_hook(fail)
     with pytest.raises(KeyError, match="on purpose"):
         optimizer.step()
     assert optimizer.param_groups[0] is groups[0]
     assert all(one is other for one, other in zip(optimizer.param_groups[0]["params"], params, strict=True))
     Failing.fails = False
-    if who == "a hook":
-        handle.remove()
+    failing = False
     optimizer.zero_grad()
 
     def fresh():
