@@ -13,7 +13,7 @@ import backprop
 from backprop import BackProp
 from timelines import contract, gpus, plan, profiler
 from timelines.optimizers import OptimizerChoice, adamw
-from timelines.recorder import Recorder, tensors_in
+from timelines.recorder import Recorder, tensors_in, wall_clock
 from timelines.recording import Recording
 from timelines.training import TrainingStep, Workload
 from workloads.checkpointing import checkpoint_activations
@@ -42,8 +42,8 @@ def _taken(workload: Workload, mode: str, optimizer: OptimizerChoice) -> Trainin
     return step
 
 
-def _record(step: TrainingStep, clock: Callable[..., float] | None = None) -> Recording:
-    recorder = Recorder(step.model, step.optimizer, **({"clock": clock} if clock else {}))
+def _record(step: TrainingStep, clock: Callable[..., float] = wall_clock) -> Recording:
+    recorder = Recorder(step.model, step.optimizer, clock)
     with recorder:
         step(phase=recorder.phase, see_batch=recorder.is_input)
     return Recording(recorder)
@@ -208,7 +208,7 @@ class _Keeps(torch.optim.Optimizer):
     def __init__(self, parameters: Any) -> None:
         super().__init__(parameters, {})
 
-    def step(self, closure: Any = None) -> None:
+    def step(self, closure: Any = None) -> Any:
         for group in self.param_groups:
             for p in group["params"]:
                 self.state[p]["kept"] = p.grad
@@ -252,7 +252,8 @@ def test_everything_is_undone_when_the_step_raises():
     assert _get_current_dispatch_mode() is None
     assert not torch.nn.modules.module._global_forward_pre_hooks
     assert not torch.nn.modules.module._global_forward_hooks
-    assert torch._C._autograd._top_saved_tensors_default_hooks(False) is None
+    autograd: Any = torch._C._autograd  # type: ignore[attr-defined]  # the stubs leave it out
+    assert autograd._top_saved_tensors_default_hooks(False) is None
     assert {name: len(p._backward_hooks or {}) for name, p in model.named_parameters()} == hooks
     model(torch.ones(2, 64)).sum().backward()
     optimizer.step()

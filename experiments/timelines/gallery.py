@@ -1,4 +1,4 @@
-"""data/plans: timelines of known models, predicted in settings that people train with, and published figures beside ours.
+"""data/plans: timelines of known models in settings that people train with, and published figures beside ours.
 
 Configs are the models' public hyper-parameters, in workloads/configs. Peaks leave out the CUDA context, fragmentation
 and libraries' workspaces.
@@ -185,7 +185,7 @@ def _rows(peaks: dict[str, Any]) -> Iterable[dict[str, Any]]:
         "GB",
         vit["default"]["peak"],
         tutorial,
-        "read off a picture: parameters, gradients, state, and foreach's intermediate results, as large as the gradients",
+        "read off a picture: parameters, gradients, state, and foreach's intermediate results, as large as gradients",
     )
     yield row(
         f"{setting}: peak, step in backward",
@@ -199,7 +199,8 @@ def _rows(peaks: dict[str, Any]) -> Iterable[dict[str, Any]]:
     pull = "https://github.com/pytorch/torchtune/pull/1530"
     unknown = (
         "not comparable: the recipe is FullFinetuneDistributed (llama2/7B_full), and the number of GPUs that share the "
-        "states, the batch, the tokens and compile are not stated; ours is one GPU's parameters and gradients in bfloat16"
+        "states, the batch, the tokens and compile are not stated; ours is parameters, state and gradients in bfloat16 "
+        "on one GPU"
     )
     adamw = 4 * llama["default"]["PARAMETER"]
     for mode, theirs, ours in (("plain loop", 31.5, adamw), ("step in backward", 21.2, 3 * adamw // 4)):
