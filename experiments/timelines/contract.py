@@ -74,8 +74,6 @@ def check(document: Any, where: str) -> None:
     """
     _check_shape(document, where)
     try:
-        for part in ("categories", "workload", "environment"):
-            document[part]
         for mode in MODES:
             for field, reason in _faults(document[mode]):
                 raise ContractError(f"{where}: {mode}.{field}: {reason}")
@@ -84,14 +82,23 @@ def check(document: Any, where: str) -> None:
 
 
 def _check_shape(document: Any, where: str) -> None:
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     try:
         import jsonschema.exceptions
-    except ModuleNotFoundError:  # a GPU box where nothing can be installed: what is built here has the shape
-        return
-    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
+    except ModuleNotFoundError:  # a GPU box where nothing can be installed
+        return _check_required(document, schema, where)
+    validator = jsonschema.Draft202012Validator(schema)
     error = jsonschema.exceptions.best_match(validator.iter_errors(document))
     if error is not None:
         raise ContractError(f"{where}: {error.json_path.removeprefix('$.')}: {error.message[:200]}")
+
+
+def _check_required(document: Any, schema: dict[str, Any], where: str) -> None:
+    parts = {"workload": "workload", "environment": "environment", **dict.fromkeys(MODES, "timeline")}
+    for part, definition in parts.items():
+        for key in schema["$defs"][definition]["required"]:
+            if not isinstance(document, dict) or key not in (document.get(part) or {}):
+                raise ContractError(f"{where}: {part}.{key}: is missing")
 
 
 def _faults(timeline: dict[str, Any]) -> Iterable[tuple[str, str]]:
