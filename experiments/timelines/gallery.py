@@ -70,8 +70,6 @@ GALLERY = {
     # Bound by activations: backprop saves nothing here, and the plan says so.
     "resnet-50": Entry("resnet-50", 64, optimizer="SGD", settings=("momentum=0.9",)),
 }
-# Planned for the table of published figures only.
-_COMPARED = {"llama-3.2-3b": Entry("llama-3.2-3b", 2, 4096, checkpoint=True, **_BF16)}
 
 
 def make(folder: Path, names: Sequence[str]) -> None:
@@ -85,18 +83,17 @@ def make(folder: Path, names: Sequence[str]) -> None:
             raise UsageError(f"unknown plan {name!r}; choose from {', '.join(GALLERY)}")
     folder.mkdir(parents=True, exist_ok=True)
     peaks: dict[str, Any] = {}
-    for name, entry in (GALLERY if names else GALLERY | _COMPARED).items():
+    for name, entry in GALLERY.items():
         if names and name not in names:
             continue
         workload, choice = entry.model.workload(), entry.choice
         plans = plan.predict_modes(workload, choice, gpus.DEFAULT)
         peaks[name] = {mode: _most(planned) for mode, planned in plans.items()}
-        if name in GALLERY:
-            environment = plan_command.describe_environment(gpus.DEFAULT.name, entry.command(name))
-            document = plan.document(plans, workload, choice, environment)
-            for mode in contract.MODES:
-                document[mode] = reduce(document[mode])
-            contract.write(folder / f"{name}.json", document)
+        environment = plan_command.describe_environment(gpus.DEFAULT.name, entry.command(name))
+        document = plan.document(plans, workload, choice, environment)
+        for mode in contract.MODES:
+            document[mode] = reduce(document[mode])
+        contract.write(folder / f"{name}.json", document)
         print(f"{name}: {plan_table.conclusions(plans, None)[0]}", flush=True)
     if not names:
         write_text(folder / PUBLISHED_NAME, json.dumps(published(peaks), indent=2) + "\n")
@@ -196,27 +193,3 @@ def _rows(peaks: dict[str, Any]) -> Iterable[dict[str, Any]]:
         "read off a picture: parameters, state, activations and one bucket of gradients with its temporaries; their "
         "workspaces are not in ours",
     )
-    pull = "https://github.com/pytorch/torchtune/pull/1530"
-    unknown = (
-        "not comparable: the recipe is FullFinetuneDistributed (llama2/7B_full), and the number of GPUs that share the "
-        "states, the batch, the tokens and compile are not stated; ours is parameters, state and gradients in bfloat16 "
-        "on one GPU"
-    )
-    adamw = 4 * llama["default"]["PARAMETER"]
-    for mode, theirs, ours in (("plain loop", 31.5, adamw), ("step in backward", 21.2, 3 * adamw // 4)):
-        yield {
-            **row(f"Llama-2-7B full fine-tune, AdamW: peak, {mode}", theirs, "GB", ours, pull, unknown),
-            "difference": None,
-        }
-    three = peaks["llama-3.2-3b"]
-    readme = "torchtune's README, table of memory optimizations"
-    for label, mode, theirs in (("plain loop", "default", 24.9), ("step in backward", "backprop", 23.1)):
-        yield row(
-            f"Llama-3.2-3B full fine-tune, AdamW, bfloat16, checkpointed: peak, {label}",
-            theirs,
-            "GiB",
-            three[mode]["peak"],
-            readme,
-            "batch and length are assumed (2 x 4096); theirs compiles and computes the cross entropy in chunks, ours "
-            "holds all logits",
-        )
