@@ -41,7 +41,7 @@ SITE_SOURCES := $(shell find site -type d \( -name node_modules -o -name dist -o
                   -o -name test-results -o -name figures \) -prune -o -type f ! -name og.png -print 2>/dev/null) \
                 $(wildcard data/*.json data/*/*.json experiments/backprop.py)
 
-.PHONY: all help setup data figures report site dev preview test test-python test-site check check-python check-site \
+.PHONY: all help setup data plans figures report site dev preview test test-python test-site check check-python check-site \
         format clean distclean FORCE
 
 all: ## measure, draw the figures, build the site (the default)
@@ -83,6 +83,9 @@ endif
 # A checkout has this file. Where it was deleted, measuring makes it anew.
 data/memory_timelines.json: | $(PIP_DONE)
 	@$(MAKE) data
+
+plans: $(PIP_DONE) ## predict the models in data/plans again, without a GPU
+	$(TIMELINES) plans
 
 figures: $(FIGURES_DONE) ## draw the plots and the social image from the data
 

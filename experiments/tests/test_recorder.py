@@ -29,9 +29,6 @@ WITH_SCRATCH = (
 )
 # At most three numbers at once, 4 bytes each, that an in-place kernel of AdamW wraps as tensors below the dispatcher.
 NUMBERS = 12
-# Where two branches meet, autograd adds one gradient to the other in place; under any TorchDispatchMode it makes a
-# third tensor instead. Where the peak is at such a sum, the recorder sees that one more: here 2 x 16 x 4 x 4 numbers.
-OUT_OF_PLACE = 2048
 
 
 def _taken(workload: Workload, mode: str, optimizer: OptimizerChoice) -> TrainingStep:
@@ -40,6 +37,11 @@ def _taken(workload: Workload, mode: str, optimizer: OptimizerChoice) -> Trainin
         step.model, step.optimizer = BackProp(step.model, step.optimizer, bucket_bytes=0)
     step()  # makes the optimizer's state
     return step
+
+
+def _sgd(model: torch.nn.Module, mode: str) -> torch.optim.Optimizer:
+    optimizer: torch.optim.Optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    return BackProp(model, optimizer)[1] if mode == "backprop" else optimizer
 
 
 def _record(step: TrainingStep, clock: Callable[..., float] = wall_clock) -> Recording:
@@ -105,8 +107,7 @@ def test_the_peak_is_the_profilers_less_what_kernels_keep_to_themselves(name: st
     else:
         scratch = _scratch(step)
         assert scratch > 10_000, "these kernels need no scratch any more: expect equality instead"
-        more = OUT_OF_PLACE if (name, mode) == ("resnet", "default") else 0
-        assert abs(difference - scratch + more) <= (0 if implementation == "fused" else NUMBERS)
+        assert abs(difference - scratch) <= (0 if implementation == "fused" else NUMBERS)
 
 
 @pytest.mark.parametrize("implementation", IMPLEMENTATIONS)
@@ -315,9 +316,7 @@ class _Backward(torch.autograd.Function):
 )
 def test_the_peak_is_named(mode: str, in_forward: bool, phase: str, operation: str):
     model = _Peaks(in_forward)
-    optimizer: torch.optim.Optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    if mode == "backprop":
-        model, optimizer = BackProp(model, optimizer)
+    optimizer = _sgd(model, mode)
     recorder = Recorder(model, optimizer)
     with recorder:
         with recorder.phase("forward"):
@@ -344,9 +343,7 @@ def test_what_a_checkpoint_computes_again_is_activation(mode: str):
             return checkpoint(self.block, x, use_reentrant=False)
 
     model = Checkpointed()
-    optimizer: torch.optim.Optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    if mode == "backprop":
-        model, optimizer = BackProp(model, optimizer)
+    optimizer = _sgd(model, mode)
     recorder = Recorder(model, optimizer)
     with recorder:
         with recorder.phase("forward"):
@@ -377,6 +374,49 @@ def test_checkpointing_moves_the_peak_down(mode: str):
     assert again.nbytes <= kept.nbytes
 
 
+class _Branches(torch.autograd.Function):
+    """Twice the input, in a backward that adds tensors of its own: that sum is a new tensor, watched or not."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        return 2 * x
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
+        return gradients[0].mul(1) + gradients[0].mul(1)
+
+
+class _Tied(torch.nn.Module):
+    """One large weight used twice: the peak is where its two gradients meet."""
+
+    def __init__(self, doubled: bool) -> None:
+        super().__init__()
+        self.weight, self.doubled = torch.nn.Parameter(torch.ones(300, 300)), doubled
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        hidden = x @ self.weight
+        return (_Branches.apply(hidden) if self.doubled else hidden) @ self.weight
+
+
+@pytest.mark.parametrize("rows", [3, 600], ids=["weights", "activations"])
+@pytest.mark.parametrize("doubled", [False, True])
+@pytest.mark.parametrize("mode", contract.MODES)
+def test_gradients_of_two_branches_are_added_in_place_as_without_a_recorder(mode: str, doubled: bool, rows: int):
+    class Branches:
+        def model(self, device: torch.device) -> torch.nn.Module:
+            return _Tied(doubled)
+
+        def batch(self, device: torch.device) -> torch.Tensor:
+            return torch.ones(rows, 300)
+
+        def loss(self, model: torch.nn.Module, batch: torch.Tensor) -> torch.Tensor:
+            return model(batch).square().sum()  # an expanded gradient would be copied inside mm, out of sight
+
+    workload: Any = Branches()
+    step = _taken(workload, mode, adamw("fused"))
+    assert _record(step).peak().nbytes == _most(profiler.record(step)[0])
+
+
 @pytest.mark.parametrize("mode", contract.MODES)
 def test_tied_weights_count_once_and_have_one_gradient(mode: str):
     recording = _record(_taken(SMALL["transformer"], mode, adamw("fused")))
@@ -390,9 +430,7 @@ def test_tied_weights_count_once_and_have_one_gradient(mode: str):
 @pytest.mark.parametrize("mode", contract.MODES)
 def test_gradients_of_micro_batches_add_up_and_coexist(mode: str):
     model = _Two()
-    optimizer: torch.optim.Optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    if mode == "backprop":
-        model, optimizer = BackProp(model, optimizer)
+    optimizer = _sgd(model, mode)
     recorder = Recorder(model, optimizer)
     with recorder:
         for _ in range(3):

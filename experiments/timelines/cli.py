@@ -12,9 +12,7 @@ import typer
 from timelines import contract, gpus, sources
 from timelines.errors import UsageError
 
-app = typer.Typer(
-    add_completion=False, no_args_is_help=True, help="Where training memory goes, by category, over time."
-)
+app = typer.Typer(add_completion=False, help="Where training memory goes, by category, over time.")
 
 
 @app.command()
@@ -122,10 +120,19 @@ def bench(
         print(f"{name}: {ratio:.3f} times the plain step")
 
 
+# What typer raises for a wrong command line: click's own class, wherever this typer keeps it.
+_WrongCommandLine = typer.BadParameter.__mro__[2]
+
+
 def main() -> None:
     """Runs the command. Exits with status 2 and one sentence when something can be put right."""
+    if not sys.argv[1:]:
+        sys.argv.append("--help")
     try:
-        app()
+        sys.exit(app(standalone_mode=False))
     except (UsageError, contract.ContractError) as error:
-        print(f"timelines: error: {error}", file=sys.stderr)
-        sys.exit(2)
+        sentence = str(error)
+    except _WrongCommandLine as error:
+        sentence = f"{error.format_message().rstrip('.')}; {' '.join(['timelines', *sys.argv[1:2]])} --help lists what there is"
+    print(f"timelines: error: {sentence}", file=sys.stderr)
+    sys.exit(2)

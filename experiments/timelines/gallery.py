@@ -5,12 +5,12 @@ and libraries' workspaces.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from timelines import contract, gpus, optimizers, plan, plan_command, plan_table
+from timelines import contract, gpus, optimizers, plan, plan_command, plan_table, published
 from timelines.errors import UsageError
 from timelines.files import write_text
 
@@ -88,7 +88,7 @@ def make(folder: Path, names: Sequence[str]) -> None:
             continue
         workload, choice = entry.model.workload(), entry.choice
         plans = plan.predict_modes(workload, choice, gpus.DEFAULT)
-        peaks[name] = {mode: _most(planned) for mode, planned in plans.items()}
+        peaks[name] = {mode: published.most(planned) for mode, planned in plans.items()}
         environment = plan_command.describe_environment(gpus.DEFAULT.name, entry.command(name))
         document = plan.document(plans, workload, choice, environment)
         for mode in contract.MODES:
@@ -96,7 +96,7 @@ def make(folder: Path, names: Sequence[str]) -> None:
         contract.write(folder / f"{name}.json", document)
         print(f"{name}: {plan_table.conclusions(plans, None)[0]}", flush=True)
     if not names:
-        write_text(folder / PUBLISHED_NAME, json.dumps(published(peaks), indent=2) + "\n")
+        write_text(folder / PUBLISHED_NAME, json.dumps(published.rows(peaks), indent=2) + "\n")
 
 
 def reduce(timeline: dict[str, Any], windows: int = _WINDOWS) -> dict[str, Any]:
@@ -122,74 +122,3 @@ def reduce(timeline: dict[str, Any], windows: int = _WINDOWS) -> dict[str, Any]:
         "t": [times[index] for index in order],
         "gb": [[column[index] for index in order] for column in columns],
     }
-
-
-def _most(planned: plan.ModePlan) -> dict[str, int]:
-    """The greatest bytes of each category over the step, and of the total as "peak"."""
-    running, most = dict.fromkeys(contract.CATEGORIES, 0), dict.fromkeys(contract.CATEGORIES, 0)
-    for _, change in planned.recording.changes():
-        for category, nbytes in change.items():
-            running[category] += nbytes
-            most[category] = max(most[category], running[category])
-    return {**most, "peak": planned.recording.peak().nbytes}
-
-
-def published(peaks: dict[str, Any]) -> list[dict[str, Any]]:
-    """Figures that others published, each with ours, the difference (ours - theirs) and why.
-
-    Args:
-        peaks: by entry of the gallery and mode: the greatest bytes of each category, and "peak".
-    """
-    return list(_rows(peaks))
-
-
-def _rows(peaks: dict[str, Any]) -> Iterable[dict[str, Any]]:
-    def row(what: str, theirs: float, unit: str, nbytes: int, source: str, why: str) -> dict[str, Any]:
-        ours = round(nbytes / {"GB": 1e9, "GiB": 2**30}[unit], 2)
-        return {
-            "what": what,
-            "published": theirs,
-            "ours": ours,
-            "difference": round(ours - theirs, 2),
-            "unit": unit,
-            "source": source,
-            "why": why,
-        }
-
-    llama, lomo = peaks["llama-2-7b"], "LOMO, arXiv 2306.09782"
-    setting = "LLaMA-7B, bfloat16, SGD, 512 tokens"
-    yield row(f"{setting}: parameters", 12.55, "GiB", llama["default"]["PARAMETER"], lomo, "equal")
-    yield row(f"{setting}: gradients, plain loop", 12.55, "GiB", llama["default"]["GRADIENT"], lomo, "equal")
-    yield row(
-        f"{setting}: gradients, fused with the update",
-        0.24,
-        "GiB",
-        llama["backprop"]["GRADIENT"],
-        lomo,
-        "the largest gradient (head or embedding, 32000 x 4096) is 0.244 GiB",
-    )
-    vit = peaks["vit-l-16"]
-    tutorial = "https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html"
-    setting = "ViT-L/16, float32, Adam foreach, batch 1"
-    yield row(f"{setting}: parameters", 1.2, "GB", vit["default"]["PARAMETER"], tutorial, "published to one place")
-    yield row(f"{setting}: gradients", 1.2, "GB", vit["default"]["GRADIENT"], tutorial, "published to one place")
-    yield row(
-        f"{setting}: optimizer state", 2.4, "GB", vit["default"]["OPTIMIZER_STATE"], tutorial, "published to one place"
-    )
-    yield row(
-        f"{setting}: peak, plain loop",
-        6.0,
-        "GB",
-        vit["default"]["peak"],
-        tutorial,
-        "read off a picture: parameters, gradients, state, and foreach's intermediate results, as large as gradients",
-    )
-    yield row(
-        f"{setting}: peak, step in backward",
-        4.0,
-        "GB",
-        vit["backprop"]["peak"],
-        tutorial,
-        "read off a picture: parameters, state, activations and one bucket of gradients with its temporaries; their "
-        "workspaces are not in ours",
-    )

@@ -49,11 +49,11 @@ def _saving(default: Peak, backprop: Peak) -> str:
     saved = default.nbytes - backprop.nbytes
     if saved >= _NEGLIGIBLE * default.nbytes:
         return f"BackProp saves {_gb(saved)}, {100 * saved / default.nbytes:.1f} % of the peak."
-    activations = default.by_category["ACTIVATION"] + default.by_category["TEMPORARY"]
+    kinds = ("ACTIVATION", "AUTOGRAD_DETAIL", "TEMPORARY")
     return (
-        f"BackProp saves nothing worth having here ({_gb(saved)}): the peak is in {_moment(default)}, where "
-        f"activations and temporaries take {_gb(activations)}; --checkpoint-activations or a smaller --batch would "
-        "lower it."
+        f"BackProp saves nothing worth having here ({_gb(saved)}): with it the peak is in {_moment(backprop)}, where "
+        f"activations, their gradients and temporaries take {_gb(sum(backprop.by_category[kind] for kind in kinds))}. "
+        "What lowers that is checkpointed activations, a smaller batch or a shorter sequence."
     )
 
 
@@ -90,4 +90,4 @@ def _largest(peak: Peak) -> str:
 
 
 def _gb(nbytes: int) -> str:
-    return f"{nbytes / 1e9:.2f} GB" if abs(nbytes) >= 1e8 else f"{nbytes / 1e6:.1f} MB"
+    return f"{nbytes / 1e9:.2f} GB" if abs(nbytes) >= 1e8 else f"{nbytes / 1e6:z.1f} MB"

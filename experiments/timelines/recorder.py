@@ -4,8 +4,9 @@ A TorchDispatchMode follows storages, not tensors: views and in-place operations
 tensors share counts once. It works alike on CPU, CUDA and fake tensors. What a storage is, is known and not guessed:
 parameters and optimizer state by the objects that hold them, activations by autograd's saved-tensor hooks, gradients
 by the parameters' own hooks. What lives below the dispatcher is not seen: memory that a kernel takes and returns
-inside one operation, and the workspaces of libraries (cuBLAS, cuDNN). One thing changes by being watched: where two
-branches of the network meet, autograd adds their gradients in place, and under any dispatch mode into a new tensor.
+inside one operation, and the workspaces of libraries (cuBLAS, cuDNN). One thing changes by being watched, and is put
+right: where two branches of the network meet, autograd adds one gradient to the other in place, and under any dispatch
+mode into a new tensor (torch/csrc/autograd/input_buffer.cpp, accumulate()).
 Recording on the CPU makes a step four to five times as slow when its tensors are tiny; large ones hide it.
 """
 
@@ -42,7 +43,7 @@ class Storage:
     """One storage: its size in bytes, the tensor that it was born with, where, and as what category.
 
     `by_update` tells whether the optimizer's update made it; `became` is the category that it changed to later in its
-    life, if it did.
+    life, if it did; `node` is the number of the autograd node that was running, -1 outside backward.
     """
 
     nbytes: int
@@ -53,6 +54,17 @@ class Storage:
     category: str
     by_update: bool = False
     became: str | None = None
+    node: int = -1
+
+
+@dataclass(frozen=True)
+class _Sum:
+    """A sum of two gradients, not yet in the log: it takes the place of the first one if that dies at once."""
+
+    first: Storage
+    result: Storage
+    nbytes: int
+    operation: str
 
 
 @dataclass(frozen=True)
@@ -98,6 +110,7 @@ class Recorder(TorchDispatchMode):
         self._clock = clock
         self._alive: dict[int, Storage] = {}  # by address of the storage's implementation
         self._foreign_alive: set[int] = set()
+        self._sum: _Sum | None = None
         self._names = {id(module): name for name, module in model.named_modules()}
         self._parameter_names = {id(parameter): name for name, parameter in model.named_parameters()}
         self._stack: list[str] = []
@@ -122,6 +135,7 @@ class Recorder(TorchDispatchMode):
         return self
 
     def __exit__(self, *exception: Any) -> None:
+        self._settle_sum()
         self.end = self._now()
         try:
             super().__exit__(*exception)
@@ -135,6 +149,7 @@ class Recorder(TorchDispatchMode):
         try:
             yield
         finally:
+            self._settle_sum()
             self.phases[name] = (start, self._now())
             self._phase = ""
             self._find_optimizer_state()  # new in the first step
@@ -233,6 +248,7 @@ class Recorder(TorchDispatchMode):
         kwargs = kwargs or {}
         if func is torch.ops.prim.device.default:  # autograd asks each fake tensor, two dispatches out of three
             return args[0].fake_device
+        self._settle_sum()
         try:
             result = func(*args, **kwargs)
         except Exception:
@@ -241,9 +257,22 @@ class Recorder(TorchDispatchMode):
         self._clock(func, args, kwargs, result)
         if func is not torch.ops.aten.lift_fresh.default:  # which brings a tensor that Python has just made
             self._notice_foreign((args, kwargs))
+        first = self._first_of_two_branches(args) if func is torch.ops.aten.add.Tensor else None
         for tensor in tensors_in(result):
-            self._track(tensor, None, None, str(func))
+            self._track(tensor, None, None, str(func), first)
         return result
+
+    def _first_of_two_branches(self, args: Any) -> Storage | None:
+        """The gradient that autograd, unwatched, would add the other one to: it came from an earlier node."""
+        if not _in_backward() or torch.is_grad_enabled() or self._updating or not isinstance(args[0], torch.Tensor):
+            return None
+        storage = self._alive.get(args[0].untyped_storage()._cdata)
+        return storage if storage is not None and storage.node not in (-1, _node_number()) else None
+
+    def _settle_sum(self) -> None:
+        waiting, self._sum = self._sum, None
+        if waiting is not None:
+            self._grow(waiting.result, waiting.nbytes, waiting.operation)
 
     def _notice_foreign(self, arguments: Any) -> None:
         for tensor in tensors_in(arguments):
@@ -265,7 +294,14 @@ class Recorder(TorchDispatchMode):
             return "GRADIENT"  # one that could not be taken as it was, and is copied into p.grad
         return "AUTOGRAD_DETAIL"
 
-    def _track(self, tensor: torch.Tensor, name: str | None, category: str | None, operation: str = "") -> None:
+    def _track(
+        self,
+        tensor: torch.Tensor,
+        name: str | None,
+        category: str | None,
+        operation: str = "",
+        first: Storage | None = None,
+    ) -> None:
         for part in _parts(tensor):
             implementation = part.untyped_storage()
             address, nbytes = implementation._cdata, -(-implementation.nbytes() // self.block) * self.block
@@ -277,9 +313,12 @@ class Recorder(TorchDispatchMode):
                 dtype = str(part.dtype).removeprefix("torch.")
                 kind = category or self._provisional(part)
                 by_update = self._updating or (self._phase == "optimizer step" and not _in_backward())
-                storage = Storage(0, tuple(part.shape), dtype, module, operation, kind, by_update)
+                storage = Storage(0, tuple(part.shape), dtype, module, operation, kind, by_update, node=_node_number())
                 self._alive[address] = storage
-                self._grow(storage, nbytes, operation)
+                if first is not None and first.nbytes == nbytes:
+                    self._sum = _Sum(first, storage, nbytes, operation)
+                else:
+                    self._grow(storage, nbytes, operation)
                 weakref.finalize(implementation, self._die, address, storage).atexit = False
 
     def _grow(self, storage: Storage, nbytes: int, operation: str) -> None:
@@ -295,8 +334,11 @@ class Recorder(TorchDispatchMode):
             self.peak_moment = Moment(self._module(), operation, phase)
 
     def _die(self, address: int, storage: Storage) -> None:
+        if self._sum is not None and self._sum.first is not storage:
+            self._settle_sum()
         self.log.append((self._now(), storage, -storage.nbytes))
         self._total -= storage.nbytes
+        self._settle_sum()
         if self._alive.get(address) is storage:
             del self._alive[address]
 
@@ -307,6 +349,11 @@ def _metadata(node: Any) -> dict[str, Any]:
 
 def _in_backward() -> bool:
     return torch._C._current_graph_task_id() != -1
+
+
+def _node_number() -> int:
+    node = torch._C._current_autograd_node()
+    return -1 if node is None else node._sequence_nr()
 
 
 def tensors_in(nested: Any) -> list[torch.Tensor]:
