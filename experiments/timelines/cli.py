@@ -106,18 +106,21 @@ def plans(
 
 @app.command()
 def bench(
-    pairs: Annotated[int, typer.Option(min=1, help="How many steps of each side, interleaved.")] = 60,
+    model: Annotated[list[str] | None, typer.Option(help="Only this one; may be repeated.")] = None,
+    optimizer: Annotated[list[str] | None, typer.Option(help="adamw or sgd; may be repeated.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Tiny models, to see that everything runs.")] = False,
+    rounds: Annotated[int, typer.Option(min=1, help="Steps of each contestant at most, interleaved.")] = 60,
+    seconds: Annotated[float, typer.Option(min=0, help="How long a race takes at most, beyond six rounds.")] = 30,
     threads: Annotated[int, typer.Option(min=1, help="Threads of torch.")] = 1,
+    data: Annotated[Path, typer.Option(help="The data folder.")] = sources.DATA,
 ) -> None:
-    """Time a step with BackProp against the plain loop: fused AdamW, 290 small tensors, on the CPU."""
-    import torch
+    """Race BackProp against the plain loop and other ways to free gradients early: step time and peak memory.
 
-    from timelines import bench, environment
+    Files the figures under data/benchmarks; those of --quick under data/quick, and of only some models nowhere.
+    """
+    from timelines.bench import command
 
-    torch.set_num_threads(threads)
-    print(f"{environment.device_name(torch.device('cpu'))}, torch {torch.__version__}; median of {pairs} paired ratios")
-    for name, ratio in bench.compare(pairs).items():
-        print(f"{name}: {ratio:.3f} times the plain step")
+    print(command.report(model or [], optimizer or [], quick, (rounds, seconds, threads), data))
 
 
 # What typer raises for a wrong command line: click's own class, wherever this typer keeps it.

@@ -14,9 +14,9 @@ class Progress:
         """Prints that a phase begins."""
         print(f"[{self._left()}] {text}", file=sys.stderr, flush=True)
 
-    def step_done(self) -> None:
-        """Counts one training step."""
-        self.done += 1
+    def step_done(self, count: int = 1) -> None:
+        """Counts training steps, one by default."""
+        self.done += count
 
     def _left(self) -> str:
         if not self.done:

@@ -1,0 +1,122 @@
+"""Step times of several loops in one process, interleaved step by step, so that all see the same machine."""
+
+import gc
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+
+import torch
+
+from timelines.bench.loops import REFERENCE, SUBJECT, Make, Trainer
+from timelines.measure import synchronize
+from timelines.optimizers import OptimizerChoice
+from timelines.training import Workload
+
+CPU = torch.device("cpu")
+_STATE = 4  # what a loop holds between and in steps, in multiples of its parameters: they, two moments, gradients
+_FEWEST_ROUNDS = 6  # fewer have no 95 % interval
+_HEAT_BYTES = 12e9  # more would not fit beside each other on a common machine
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How long a race may take: rounds at most, and seconds after which no new round starts once six are run."""
+
+    rounds: int = 40
+    seconds: float = 20.0
+    warmup: int = 2
+    device: torch.device = CPU
+
+
+@dataclass
+class Lap:
+    """One loop's step times in ms, and those of the plain fused loop and of fused BackProp in the same rounds."""
+
+    times: list[float] = field(default_factory=list)
+    reference: list[float] = field(default_factory=list)
+    subject: list[float] = field(default_factory=list)
+
+
+Outcome = dict[str, "Lap | str"]  # by contestant; a text is the reason why it cannot run here
+
+
+def race(
+    workload: Workload,
+    choice: OptimizerChoice,
+    contestants: Mapping[str, Make],
+    settings: Settings,
+    announce: Callable[[str], object] = id,
+) -> Outcome:
+    """Times each contestant, all in one heat or, where memory would not suffice, in heats that share two contestants.
+
+    Those two are the plain fused loop and fused BackProp, which must be among `contestants`. Every round takes one
+    step of each, in an order that rotates.
+    """
+    anchors = [REFERENCE, SUBJECT]
+    others = [name for name in contestants if name not in anchors]
+    fit = max(1, _fit(workload) - len(anchors))
+    heats = [others[i : i + fit] for i in range(0, len(others), fit)] or [[]]
+    outcome: Outcome = {}
+    for heat in heats:
+        announce(", ".join(heat) or SUBJECT)
+        chosen = {name: contestants[name] for name in [*anchors, *heat]}
+        for name, result in _heat(workload, choice, chosen, settings, len(heats)).items():
+            earlier = outcome.get(name)
+            if isinstance(earlier, Lap) and isinstance(result, Lap):  # one of the two, in another heat before
+                for series in fields(Lap):
+                    getattr(earlier, series.name).extend(getattr(result, series.name))
+            else:
+                outcome[name] = result
+        gc.collect()  # BackProp's two objects refer to each other
+    return {name: outcome[name] for name in contestants}
+
+
+def _fit(workload: Workload) -> int:
+    with torch.device("meta"):
+        parameters = sum(p.numel() * p.element_size() for p in workload.model(torch.device("meta")).parameters())
+    return int(_HEAT_BYTES // (_STATE * parameters))
+
+
+def _heat(
+    workload: Workload, choice: OptimizerChoice, contestants: Mapping[str, Make], settings: Settings, heats: int
+) -> Outcome:
+    trainers: dict[str, Trainer] = {}
+    failed: Outcome = {}
+    for name, make in contestants.items():
+        try:
+            trainer = Trainer(workload, make, choice, settings.device)
+            for _ in range(settings.warmup):
+                trainer()
+            trainers[name] = trainer
+        except Exception as error:  # whatever it is that a peer lacks here
+            failed[name] = reason(error)
+    times: dict[str, list[float]] = {name: [] for name in trainers}
+    began = time.perf_counter()
+    for count in range(settings.rounds):
+        if count >= _FEWEST_ROUNDS and time.perf_counter() - began > settings.seconds / heats:
+            break
+        for name in _rotated(list(trainers), count):
+            times[name].append(_timed(trainers[name], settings.device))
+    # Copies: heats add to the anchors' own.
+    laps = {name: Lap(list(own), list(times[REFERENCE]), list(times[SUBJECT])) for name, own in times.items()}
+    return {**laps, **failed}
+
+
+def _rotated(names: list[str], count: int) -> list[str]:
+    """Another one first in each round, and the way back in every second one, so that no one always follows the same."""
+    start = count % len(names)
+    order = names[start:] + names[:start]
+    return order[::-1] if count % 2 else order
+
+
+def _timed(step: Trainer, device: torch.device) -> float:
+    synchronize(device)
+    before = time.perf_counter()
+    step()
+    synchronize(device)
+    return (time.perf_counter() - before) * 1000
+
+
+def reason(error: BaseException) -> str:
+    """Why a contestant cannot run, in one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
