@@ -62,7 +62,9 @@ Model = TypeVar("Model", bound=torch.nn.Module)
 Parameters = list[Any]  # of torch.nn.Parameter, most often with a gradient
 Visit = Callable[[Any], Any]  # what a walk does with a parameter whose gradient has landed
 
-_LARGEST_BUCKET = 32 * 2**20  # bytes; more would pile up under live activations and gain no speed
+# Bytes of a bucket. What waits in it may come on top of the peak, so it is kept below a hundredth of parameters and
+# state; smaller ones than these would call the optimizer more often and gain nothing to speak of.
+_SMALLEST_BUCKET, _LARGEST_BUCKET = 2 * 2**20, 32 * 2**20
 _live: "weakref.WeakSet[BackProp]" = weakref.WeakSet()
 _calls = itertools.count()  # numbers the forward calls: one can only take what earlier ones returned
 
@@ -77,8 +79,8 @@ class BackProp(torch.optim.Optimizer):
     Args:
         model: any module; its output may nest tensors in tuples, lists, dicts, dataclasses or registered pytrees.
         optimizer: an optimizer over parameters of `model`, and of others if you like (the loss's own).
-        bucket_bytes: update once this many bytes of gradients have landed; 0 updates one by one. By default the size of
-            the largest parameter (its gradient must exist anyway) or a sixteenth of all, if more; at most 32 MiB.
+        bucket_bytes: update once this many bytes of gradients have landed; 0 updates one by one. By default a
+            sixty-fourth of all, at least 2 and at most 32 MiB.
 
     Raises:
         TypeError: a kind of model or optimizer that cannot work so; the text says what to use instead.
@@ -177,8 +179,9 @@ class BackProp(torch.optim.Optimizer):
         update = _Update(self, self._plain, self._bucket_bytes, self._adjustments)
         try:
             self._walk(update.landed)
+            missing = self._zeroed - update.done  # the plain loop would update them with zeros
             for parameter in self._parameters():
-                if parameter.grad is None and id(parameter) in self._zeroed - update.done:
+                if parameter.grad is None and id(parameter) in missing:
                     parameter.grad = torch.zeros_like(parameter)
                 if parameter.grad is not None and id(parameter) not in update.done:
                     update.landed(parameter)
@@ -548,9 +551,8 @@ class _Update:
         self.after: dict[int, dict[str, Any]] = {}
         self.group_of = {id(p): index for index, group in enumerate(self.groups) for p in group["params"]}
         if capacity is None:
-            sizes: list[int] = [p.numel() * p.element_size() for group in self.groups for p in group["params"]]
-            # Some sixteen calls a step cost little, one for every few small tensors would cost a tenth of the step.
-            capacity = min(max([*sizes, sum(sizes) // 16]), _LARGEST_BUCKET)
+            total: int = sum(p.numel() * p.element_size() for group in self.groups for p in group["params"])
+            capacity = min(max(total // 64, _SMALLEST_BUCKET), _LARGEST_BUCKET)
         self.capacity: int = capacity
         self.bytes = 0
         self.bucket: Parameters = []

@@ -64,28 +64,29 @@ def test_no_more_gradients_coexist_than_fit_in_a_bucket(bucket, count, clip):
 
 @pytest.mark.exact
 def test_the_default_bucket():
-    """As much as the largest parameter, or a sixteenth of all where that is more; at most 32 MiB."""
+    """A sixty-fourth of all, at least 2 and at most 32 MiB."""
 
     def capacity(*layers):
-        optimizer = adamw([torch.nn.Parameter(torch.empty(size)) for size in layers])
+        optimizer = adamw([torch.nn.Parameter(torch.empty(size)) for size in layers])  # never touched
         return _Update(optimizer, torch.optim.AdamW, None, []).capacity
 
-    assert capacity(1000, 3000, 2000) == 4 * 3000
-    assert capacity(*[1000] * 12) == 4 * 1000
-    assert capacity(*[1000] * 64) == 4 * 4000
-    assert capacity(2**24) == 32 * 2**20
+    assert capacity(1000, 3000, 2000) == 2 * 2**20
+    assert capacity(*[2**20] * 64) == 4 * 2**20
+    assert capacity(2**26, 2**25) == 6 * 2**20
+    assert capacity(2**29 + 2**25) == 32 * 2**20
 
 
 @pytest.mark.exact
 def test_layers_of_the_bucket_size_do_not_coexist():
-    model = tall(12)
+    width = 725  # the least whose weights fill the smallest bucket, 2 MiB
+    model = tall(4, width)
     model, optimizer = BackProp(model, adamw(model.parameters()))
 
     def loop(model, optimizer):
-        model(torch.randn(4, 8)).sum().backward()
+        model(torch.randn(4, width)).sum().backward()
         optimizer.step()
 
-    assert coexisting(model, optimizer, loop) == [1, 4 * 64]
+    assert coexisting(model, optimizer, loop) == [1, 4 * width**2]
 
 
 @pytest.mark.exact

@@ -1,6 +1,7 @@
 """The command: all races, one after the other, filed as JSON and shown as tables."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,14 @@ from timelines.bench import clipping, document, models, tables
 from timelines.bench.loops import OURS, REFERENCE, SUBJECT, Make
 from timelines.bench.memory import Memory, measure_in_fresh_process
 from timelines.bench.peers import PEERS
-from timelines.bench.race import Lap, Settings, race
+from timelines.bench.race import Settings, race
 from timelines.files import write_text
 from timelines.progress import Progress
 from timelines.training import Workload
 
 CONTESTANTS: dict[str, Make] = {**OURS, **PEERS}
+_WIDTH = 150  # so that no figure is cut, also where the output is no terminal
+_PROCESSES = 2  # that measure memory at once; time does not count there
 _GROWING = {name: CONTESTANTS[name] for name in (REFERENCE, SUBJECT, "tutorial")}
 
 
@@ -70,7 +73,7 @@ def run(plan: Plan) -> dict[str, Any]:
     growth = models.QUICK_GROWTH if plan.quick else models.GROWTH
     growing = sum(len(shapes) for shapes in growth.values())
     progress = Progress(2 * len(plan.workloads) * len(plan.optimizers) * len(CONTESTANTS) + 2 * growing * len(_GROWING))
-    console = Console()
+    console = Console(width=_WIDTH)
     results = []
     for name, workload in plan.workloads.items():
         for optimizer in plan.optimizers:
@@ -88,7 +91,9 @@ def run(plan: Plan) -> dict[str, Any]:
     for name, workload in plan.workloads.items():
         progress.phase(f"{name}: clipping")
         choice = models.OPTIMIZERS[plan.optimizers[0]]
-        clipped.append({"model": name, "optimizer": plan.optimizers[0], **clipping.cost(workload, choice, plan.settings)})
+        clipped.append(
+            {"model": name, "optimizer": plan.optimizers[0], **clipping.cost(workload, choice, plan.settings)}
+        )
     console.print(tables.clipping(clipped))
     device = plan.settings.device
     found = {
@@ -117,14 +122,18 @@ def _race(
     progress.phase(f"{title}: step times")
     outcome = race(workload, choice, contestants, settings)
     progress.step_done(len(contestants))
-    memories: dict[str, Memory | str] = {}
     progress.phase(f"{title}: memory, each in a process of its own")
-    for name, lap in outcome.items():
-        memories[name] = (
-            measure_in_fresh_process(workload, name, choice, settings.device, plan.threads)
-            if isinstance(lap, Lap)
-            else lap
+
+    def measured(name: str) -> Memory | str:
+        lap = outcome[name]
+        found = (
+            lap
+            if isinstance(lap, str)
+            else measure_in_fresh_process(workload, name, choice, settings.device, plan.threads)
         )
         progress.step_done()
-    reference = memories[REFERENCE]
-    return document.rows(outcome, memories, reference.floor if isinstance(reference, Memory) else None)
+        return found
+
+    with ThreadPoolExecutor(_PROCESSES) as pool:
+        memories = dict(zip(outcome, pool.map(measured, outcome), strict=True))
+    return document.rows(outcome, memories)

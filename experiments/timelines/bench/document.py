@@ -7,15 +7,17 @@ from typing import Any
 from timelines.bench import statistics
 from timelines.bench.memory import Memory
 from timelines.bench.peers import PACKAGES
-from timelines.bench.race import Lap, Outcome
+from timelines.bench.race import Outcome
 
 
-def rows(outcome: Outcome, memories: dict[str, Memory | str], floor: int | None) -> list[dict[str, Any]]:
+def rows(outcome: Outcome, memories: dict[str, Memory | str]) -> list[dict[str, Any]]:
     """A row for each contestant of one race: its figures, or the reason why there are none.
 
     `over_plain` is its step time over the plain fused loop's, `backprop_over` fused BackProp's over its own, both
-    medians of ratios within a round. `same_weights_as` lists the plain loops with its weights, to the last bit.
+    medians of ratios within a round. `same_weights_as` lists the plain loops with its weights, to the last bit. The
+    floor is the lowest that any loop with the weights of a plain one could have reached.
     """
+    floor = min((m.floor for m in memories.values() if isinstance(m, Memory) and _equals(m, memories)), default=None)
     found = []
     for name, lap in outcome.items():
         memory = memories[name]

@@ -59,12 +59,19 @@ SUBJECT = "backprop fused"
 
 
 class Trainer:
-    """Trains a workload by a loop; calling it takes one step."""
+    """Trains a workload by a loop; calling it takes one step. `model` is a new one, unless given."""
 
-    def __init__(self, workload: Workload, make: Make, choice: OptimizerChoice, device: torch.device) -> None:
+    def __init__(
+        self,
+        workload: Workload,
+        make: Make,
+        choice: OptimizerChoice,
+        device: torch.device,
+        model: torch.nn.Module | None = None,
+    ) -> None:
         self.workload = workload
         self.batch = workload.batch(device)
-        self.loop = make(workload.model(device), choice)
+        self.loop = make(workload.model(device) if model is None else model, choice)
         self.parameters = list(self.loop.model.parameters())
 
     def __call__(self) -> None:

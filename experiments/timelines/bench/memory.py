@@ -58,9 +58,7 @@ def _in_child(sender: Any, workload: Workload, contestant: str, *rest: Any) -> N
         sender.send(reason(error))
 
 
-def measure_here(
-    workload: Workload, make: Make, choice: OptimizerChoice, device: torch.device, threads: int
-) -> Memory:
+def measure_here(workload: Workload, make: Make, choice: OptimizerChoice, device: torch.device, threads: int) -> Memory:
     """What a loop needs, in this process, whose resident set holds all that was there before too."""
     torch.set_num_threads(threads)
     step = Trainer(workload, make, choice, device)

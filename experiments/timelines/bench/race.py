@@ -1,6 +1,8 @@
 """Step times of several loops in one process, interleaved step by step, so that all see the same machine."""
 
+import copy
 import gc
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -14,7 +16,10 @@ from timelines.training import Workload
 
 CPU = torch.device("cpu")
 _STATE = 4  # what a loop holds between and in steps, in multiples of its parameters: they, two moments, gradients
-_FEWEST_ROUNDS = 6  # fewer have no 95 % interval
+# Times a heat is built anew, each time in another order: where memory lies, and in pages how large, moves a step by
+# some per cent, and is settled when a model is built.
+_SITTINGS = 3
+_FEWEST_ROUNDS = 2  # of a sitting; fewer than six in all would have no 95 % interval
 _HEAT_BYTES = 12e9  # more would not fit beside each other on a common machine
 
 
@@ -24,7 +29,7 @@ class Settings:
 
     rounds: int = 40
     seconds: float = 20.0
-    warmup: int = 2
+    warmup: int = 1
     device: torch.device = CPU
 
 
@@ -50,41 +55,47 @@ def race(
     """Times each contestant, all in one heat or, where memory would not suffice, in heats that share two contestants.
 
     Those two are the plain fused loop and fused BackProp, which must be among `contestants`. Every round takes one
-    step of each, in an order that rotates.
+    step of each, in an order that rotates. The models are built anew three times.
     """
+    original = workload.model(settings.device)
     anchors = [REFERENCE, SUBJECT]
     others = [name for name in contestants if name not in anchors]
-    fit = max(1, _fit(workload) - len(anchors))
+    fit = max(1, _fit(original) - len(anchors))
     heats = [others[i : i + fit] for i in range(0, len(others), fit)] or [[]]
     outcome: Outcome = {}
     for heat in heats:
         announce(", ".join(heat) or SUBJECT)
-        chosen = {name: contestants[name] for name in [*anchors, *heat]}
-        for name, result in _heat(workload, choice, chosen, settings, len(heats)).items():
-            earlier = outcome.get(name)
-            if isinstance(earlier, Lap) and isinstance(result, Lap):  # one of the two, in another heat before
-                for series in fields(Lap):
-                    getattr(earlier, series.name).extend(getattr(result, series.name))
-            else:
-                outcome[name] = result
-        gc.collect()  # BackProp's two objects refer to each other
+        for sitting in range(_SITTINGS):
+            chosen = {name: contestants[name] for name in _rotated([*anchors, *heat], sitting)}
+            for name, result in _sitting(workload, original, choice, chosen, settings, len(heats) * _SITTINGS).items():
+                earlier = outcome.get(name)
+                if isinstance(earlier, Lap) and isinstance(result, Lap):
+                    for series in fields(Lap):
+                        getattr(earlier, series.name).extend(getattr(result, series.name))
+                else:
+                    outcome[name] = result
+            gc.collect()  # BackProp's two objects refer to each other
     return {name: outcome[name] for name in contestants}
 
 
-def _fit(workload: Workload) -> int:
-    with torch.device("meta"):
-        parameters = sum(p.numel() * p.element_size() for p in workload.model(torch.device("meta")).parameters())
+def _fit(original: torch.nn.Module) -> int:
+    parameters = sum(p.numel() * p.element_size() for p in original.parameters())
     return int(_HEAT_BYTES // (_STATE * parameters))
 
 
-def _heat(
-    workload: Workload, choice: OptimizerChoice, contestants: Mapping[str, Make], settings: Settings, heats: int
+def _sitting(
+    workload: Workload,
+    original: torch.nn.Module,
+    choice: OptimizerChoice,
+    contestants: Mapping[str, Make],
+    settings: Settings,
+    sittings: int,
 ) -> Outcome:
     trainers: dict[str, Trainer] = {}
     failed: Outcome = {}
     for name, make in contestants.items():
         try:
-            trainer = Trainer(workload, make, choice, settings.device)
+            trainer = Trainer(workload, make, choice, settings.device, copy.deepcopy(original))
             for _ in range(settings.warmup):
                 trainer()
             trainers[name] = trainer
@@ -92,12 +103,12 @@ def _heat(
             failed[name] = reason(error)
     times: dict[str, list[float]] = {name: [] for name in trainers}
     began = time.perf_counter()
-    for count in range(settings.rounds):
-        if count >= _FEWEST_ROUNDS and time.perf_counter() - began > settings.seconds / heats:
+    for count in range(math.ceil(settings.rounds / _SITTINGS)):
+        if count >= _FEWEST_ROUNDS and time.perf_counter() - began > settings.seconds / sittings:
             break
         for name in _rotated(list(trainers), count):
             times[name].append(_timed(trainers[name], settings.device))
-    # Copies: heats add to the anchors' own.
+    # Copies, since later sittings add to them.
     laps = {name: Lap(list(own), list(times[REFERENCE]), list(times[SUBJECT])) for name, own in times.items()}
     return {**laps, **failed}
 

@@ -8,7 +8,16 @@ from rich.table import Table
 def race(title: str, rows: list[dict[str, Any]]) -> Table:
     """One race: contestants down, figures across."""
     table = Table(title=title, title_justify="left")
-    for heading in ("", "ms a step", "x plain fused", "BackProp fused, x this", "peak MB", "x floor", "RSS MB", "weights"):
+    for heading in (
+        "",
+        "ms a step",
+        "x plain fused",
+        "BackProp fused, x this",
+        "peak MB",
+        "x floor",
+        "RSS MB",
+        "weights",
+    ):
         table.add_column(heading, justify="left" if heading in ("", "weights") else "right")
     for row in rows:
         if "reason" in row:
@@ -45,11 +54,11 @@ def growth(rows: list[dict[str, Any]]) -> Table:
 def clipping(rows: list[dict[str, Any]]) -> Table:
     """What clip_grad_norm_ adds to a step, in backward walks."""
     table = Table(title="clip_grad_norm_", title_justify="left")
-    for heading in ("model", "BackProp, ms a step", "clipped", "added, in backward walks"):
+    for heading in ("model", "BackProp, ms a step", "clipped", "added, in backward walks", "beyond plain clipping"):
         table.add_column(heading, justify="left" if heading == "model" else "right")
     for row in rows:
         times = (f"{row['step_ms'][name]['median']:.4g}" for name in ("backprop fused", "backprop clipped"))
-        table.add_row(row["model"], *times, _interval(row["walks"]))
+        table.add_row(row["model"], *times, _interval(row["added_walks"]), _interval(row["walks_beyond_plain"]))
     return table
 
 
