@@ -20,6 +20,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # A stamp's date says when a job was last done. Those of installed things lie inside them, so that they go with them.
 STAMPS := .make
 PIP_DONE := $(if $(VENV),$(VENV)/.installed)
+PEERS_DONE := $(if $(VENV),$(VENV)/.installed-peers)
 NPM_DONE := site/node_modules/.package-lock.json
 MEASURED := $(STAMPS)/measured$(if $(SIZE),-$(SIZE))$(if $(IMPL),-$(IMPL))
 FIGURES_DONE := $(STAMPS)/figures
@@ -41,7 +42,7 @@ SITE_SOURCES := $(shell find site -type d \( -name node_modules -o -name dist -o
                   -o -name test-results -o -name figures \) -prune -o -type f ! -name og.png -print 2>/dev/null) \
                 $(wildcard data/*.json data/*/*.json experiments/backprop.py)
 
-.PHONY: all help setup data plans figures report site dev preview test test-python test-site check check-python check-site \
+.PHONY: all help setup data bench plans figures report site dev preview test test-python test-site check check-python check-site \
         format clean distclean FORCE
 
 all: ## measure, draw the figures, build the site (the default)
@@ -59,6 +60,11 @@ setup: $(PIP_DONE) $(NPM_DONE) ## install the Python and Node packages (.venv, s
 
 $(VENV)/.installed: experiments/pyproject.toml experiments/requirements.lock scripts/python-env.sh
 	@scripts/python-env.sh "$(VENV)"
+	@touch $@
+
+$(VENV)/.installed-peers: $(VENV)/.installed
+	@echo "setup: installing the benchmark's peers into $(notdir $(VENV))"
+	@$(RUN_PYTHON) -m pip install --quiet --no-input -c experiments/requirements.lock -e 'experiments[peers]'
 	@touch $@
 
 $(NPM_DONE): site/package.json site/package-lock.json
@@ -79,6 +85,9 @@ ifeq ($(VENV),)
 endif
 	$(TIMELINES) run $(if $(SIZE),--size $(SIZE)) $(if $(IMPL),--optimizer-impl $(IMPL))
 	@mkdir -p $(@D) && touch $@
+
+bench: $(PIP_DONE) $(PEERS_DONE) ## race BackProp against the plain loop and others; files data/benchmarks
+	$(TIMELINES) bench
 
 # A checkout has this file. Where it was deleted, measuring makes it anew.
 data/memory_timelines.json: | $(PIP_DONE)
