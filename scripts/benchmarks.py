@@ -54,8 +54,9 @@ def read(source: Path) -> list[dict[str, Any]]:
 def figure(rows: list[dict[str, Any]]) -> Any:
     """Two rows of two plots: time and peak, against layers and width, both axes logarithmic."""
     import matplotlib as mpl
-    import plot
     from matplotlib.figure import Figure
+
+    import plot
 
     look = plot.theme("light")
     ways = list(dict.fromkeys(row["contestant"] for row in rows))
