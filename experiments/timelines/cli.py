@@ -106,6 +106,7 @@ def plans(
 
 @app.command()
 def bench(
+    parts: Annotated[list[str] | None, typer.Argument(help="races, growth or clipping; all by default.")] = None,
     model: Annotated[list[str] | None, typer.Option(help="Only this one; may be repeated.")] = None,
     optimizer: Annotated[list[str] | None, typer.Option(help="adamw or sgd; may be repeated.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Tiny models, to see that everything runs.")] = False,
@@ -116,11 +117,11 @@ def bench(
 ) -> None:
     """Race BackProp against the plain loop and other ways to free gradients early: step time and peak memory.
 
-    Files the figures under data/benchmarks; those of --quick under data/quick, and of only some models nowhere.
+    Each part is filed under data/benchmarks as soon as it is measured (with --quick, under data/quick).
     """
     from timelines.bench import command
 
-    print(command.report(model or [], optimizer or [], quick, (rounds, seconds, threads), data))
+    command.Run(command.plan(parts or [], model or [], optimizer or [], quick, (rounds, seconds, threads), data))()
 
 
 # What typer raises for a wrong command line: click's own class, wherever this typer keeps it.

@@ -23,7 +23,7 @@ def cost(workload: Workload, choice: OptimizerChoice, settings: Settings) -> dic
         RuntimeError: one of the steps cannot run here.
     """
     laps: dict[str, list[float]] = {}
-    for name, outcome in race(workload, choice, _STEPS, settings).items():
+    for name, outcome in race(workload, choice, STEPS, settings).items():
         if not isinstance(outcome, Lap):
             raise RuntimeError(f"{name}: {outcome}")
         laps[name] = outcome.times
@@ -59,7 +59,7 @@ def _forward(model: torch.nn.Module, choice: OptimizerChoice) -> Loop:
     return Loop(model, choice.make(model.parameters()), lambda loss: None, lambda: None)
 
 
-_STEPS: dict[str, Make] = {
+STEPS: dict[str, Make] = {
     REFERENCE: plain,
     SUBJECT: backprop,
     "plain clipped": _clipped(plain, lambda loop: torch.nn.utils.clip_grad_norm_(loop.model.parameters(), _MAX_NORM)),

@@ -1,4 +1,4 @@
-"""The command: all races, one after the other, filed as JSON and shown as tables."""
+"""The command: races, growth and clipping, each shown as a table and filed as JSON once it is done."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +19,7 @@ from timelines.files import write_text
 from timelines.progress import Progress
 from timelines.training import Workload
 
+PARTS = ("races", "growth", "clipping")
 CONTESTANTS: dict[str, Make] = {**OURS, **PEERS}
 _WIDTH = 150  # so that no figure is cut, also where the output is no terminal
 _PROCESSES = 2  # that measure memory at once; time does not count there
@@ -27,113 +28,147 @@ _GROWING = {name: CONTESTANTS[name] for name in (REFERENCE, SUBJECT, "tutorial")
 
 @dataclass(frozen=True)
 class Plan:
-    """What to race, for how long, and where the figures go; with `out` None they are only shown."""
+    """What to measure, for how long, and the folder that the figures go to."""
 
+    parts: list[str]
     models: list[str]
     optimizers: list[str]
     quick: bool
     settings: Settings
     threads: int
     command: str
-    out: Path | None
-
-    @property
-    def workloads(self) -> dict[str, Workload]:
-        """The models to race, by name."""
-        known = models.QUICK if self.quick else models.MODELS
-        return {name: known[name] for name in self.models}
+    out: Path
 
 
-def report(names: list[str], optimizers: list[str], quick: bool, effort: tuple[int, float, int], data: Path) -> str:
-    """Runs the benchmark on the GPU if there is one, else on the CPU; `effort` is rounds, seconds and threads.
-
-    Returns where the figures went.
+def plan(
+    parts: list[str], names: list[str], optimizers: list[str], quick: bool, effort: tuple[int, float, int], data: Path
+) -> Plan:
+    """The plan that the command line asks for, on the GPU if there is one; `effort` is rounds, seconds and threads.
 
     Raises:
-        UsageError: a model or optimizer is unknown, or the file cannot be written.
+        UsageError: a part, model or optimizer is unknown.
     """
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     rounds, seconds, threads = effort
-    chosen = models.chosen("model", models.MODELS, names), models.chosen("optimizer", models.OPTIMIZERS, optimizers)
-    out = None if names or optimizers else data / ("quick" if quick else ".") / "benchmarks" / f"{device.type}.json"
-    words = [*(f"--model {name}" for name in names), *(f"--optimizer {name}" for name in optimizers)]
+    words = [*parts, *(f"--model {name}" for name in names), *(f"--optimizer {name}" for name in optimizers)]
     words += ["--quick"] * quick + [f"--rounds {rounds} --seconds {seconds:g} --threads {threads}"]
-    settings = Settings(rounds, seconds, device=device)
-    run(Plan(*chosen, quick, settings, threads, " ".join(["timelines bench", *words]), out))
-    return f"wrote {out}" if out else "nothing was filed, since only some models or optimizers were raced"
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    return Plan(
+        models.chosen("part", dict.fromkeys(PARTS), parts),
+        models.chosen("model", models.MODELS, names),
+        models.chosen("optimizer", models.OPTIMIZERS, optimizers),
+        quick,
+        Settings(rounds, seconds, device=device),
+        threads,
+        " ".join(["timelines bench", *words]),
+        (data / "quick" if quick else data) / "benchmarks" / device.type,
+    )
 
 
-def run(plan: Plan) -> dict[str, Any]:
-    """Measures everything in `plan`, shows it, and files it whole at the end. Returns the document.
+class Run:
+    """Carries out a plan."""
 
-    Raises:
-        UsageError: the file cannot be written.
-    """
-    torch.set_num_threads(plan.threads)
-    growth = models.QUICK_GROWTH if plan.quick else models.GROWTH
-    growing = sum(len(shapes) for shapes in growth.values())
-    progress = Progress(2 * len(plan.workloads) * len(plan.optimizers) * len(CONTESTANTS) + 2 * growing * len(_GROWING))
-    console = Console(width=_WIDTH)
-    results = []
-    for name, workload in plan.workloads.items():
-        for optimizer in plan.optimizers:
-            found = _race(plan, workload, optimizer, CONTESTANTS, progress, f"{name}, {optimizer}")
-            console.print(tables.race(f"{name}, {optimizer}", found))
-            results += [{"model": name, "optimizer": optimizer, **row} for row in found]
-    growths = []
-    for along, shapes in growth.items():
-        for shape in shapes:
-            size = getattr(shape, along)
-            found = _race(plan, shape, plan.optimizers[0], _GROWING, progress, f"{size} {along}")
-            growths += [{"along": along, "size": size, "optimizer": plan.optimizers[0], **row} for row in found]
-    console.print(tables.growth(growths))
-    clipped = []
-    for name, workload in plan.workloads.items():
-        progress.phase(f"{name}: clipping")
-        choice = models.OPTIMIZERS[plan.optimizers[0]]
-        clipped.append(
-            {"model": name, "optimizer": plan.optimizers[0], **clipping.cost(workload, choice, plan.settings)}
-        )
-    console.print(tables.clipping(clipped))
-    device = plan.settings.device
-    found = {
-        "environment": {**environment.describe(device.type, device, plan.command), "peers": document.versions()},
-        "settings": {
-            "threads": plan.threads,
-            "rounds_at_most": plan.settings.rounds,
-            "seconds_a_race": plan.settings.seconds,
-            "warmup": plan.settings.warmup,
-        },
-        "models": {name: workload.describe() for name, workload in plan.workloads.items()},
-        "optimizers": {name: models.OPTIMIZERS[name].describe() for name in plan.optimizers},
-        "results": results,
-        "growth": growths,
-        "clipping": clipped,
-    }
-    if plan.out is not None:
-        write_text(plan.out, json.dumps(found, indent=1) + "\n")
-    return found
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.workloads = {name: (models.QUICK if plan.quick else models.MODELS)[name] for name in plan.models}
+        self.growth = models.QUICK_GROWTH if plan.quick else models.GROWTH
+        self.console = Console(width=_WIDTH)
+        growing = sum(len(shapes) for shapes in self.growth.values())
+        sizes = {
+            "races": 2 * len(self.workloads) * len(plan.optimizers) * len(CONTESTANTS),
+            "growth": 2 * growing * len(_GROWING),
+            "clipping": len(clipping.STEPS) * len(self.workloads),
+        }
+        self.progress = Progress(sum(sizes[part] for part in plan.parts))
+
+    def __call__(self) -> None:
+        """Measures all. What is done is filed, whatever comes after it.
+
+        Raises:
+            UsageError: a file cannot be written.
+        """
+        torch.set_num_threads(self.plan.threads)
+        parts = {"races": self.races, "growth": self.growths, "clipping": self.clippings}
+        for part in self.plan.parts:
+            parts[part]()
+
+    def races(self) -> None:
+        """Every contestant, for each model and optimizer a file."""
+        for name, workload in self.workloads.items():
+            for optimizer in self.plan.optimizers:
+                described = self.environment()
+                rows = self.race(workload, optimizer, CONTESTANTS, f"{name}, {optimizer}")
+                self.console.print(tables.race(f"{name}, {optimizer}", rows))
+                found = {"model": {**workload.describe(), "name": name}, "optimizer": _optimizer(optimizer)}
+                self.file(f"{name}-{optimizer}", {**described, **found, "results": rows})
+
+    def growths(self) -> None:
+        """Some contestants as the network grows, in one file."""
+        described, optimizer = self.environment(), self.plan.optimizers[0]
+        rows = []
+        for along, shapes in self.growth.items():
+            for shape in shapes:
+                size = getattr(shape, along)
+                found = self.race(shape, optimizer, _GROWING, f"{size} {along}")
+                rows += [{"along": along, "size": size, "model": shape.describe(), **row} for row in found]
+        self.console.print(tables.growth(rows))
+        self.file("growth", {**described, "optimizer": _optimizer(optimizer), "growth": rows})
+
+    def clippings(self) -> None:
+        """What clip_grad_norm_ costs on each model, in one file."""
+        described, optimizer = self.environment(), self.plan.optimizers[0]
+        rows = []
+        for name, workload in self.workloads.items():
+            self.progress.phase(f"{name}: clipping")
+            cost = clipping.cost(workload, models.OPTIMIZERS[optimizer], self.plan.settings)
+            rows.append({"model": name, **cost})
+            self.progress.step_done(len(clipping.STEPS))
+        self.console.print(tables.clipping(rows))
+        self.file("clipping", {**described, "optimizer": _optimizer(optimizer), "clipping": rows})
+
+    def race(
+        self, workload: Workload, optimizer: str, contestants: dict[str, Make], title: str
+    ) -> list[dict[str, Any]]:
+        """The rows of one race, and of the peaks in it."""
+        choice, settings = models.OPTIMIZERS[optimizer], self.plan.settings
+        self.progress.phase(f"{title}: step times")
+        outcome = race(workload, choice, contestants, settings)
+        self.progress.step_done(len(contestants))
+        self.progress.phase(f"{title}: memory, each in a process of its own")
+
+        def measured(name: str) -> Memory | str:
+            lap = outcome[name]
+            if not isinstance(lap, str):
+                lap = measure_in_fresh_process(workload, name, choice, settings.device, self.plan.threads)
+            self.progress.step_done()
+            return lap
+
+        with ThreadPoolExecutor(_PROCESSES) as pool:
+            memories = dict(zip(outcome, pool.map(measured, outcome), strict=True))
+        return document.rows(outcome, memories)
+
+    def environment(self) -> dict[str, Any]:
+        """Where and how, as of now: before the measuring, so that a later change of the code is not blamed for it."""
+        settings = self.plan.settings
+        device = settings.device
+        return {
+            "environment": {
+                **environment.describe(device.type, device, self.plan.command),
+                "peers": document.versions(),
+                "threads": self.plan.threads,
+            },
+            "settings": {
+                "rounds_at_most": settings.rounds,
+                "seconds_a_race": settings.seconds,
+                "warmup": settings.warmup,
+            },
+        }
+
+    def file(self, name: str, found: dict[str, Any]) -> None:
+        """Writes one file whole, and says so."""
+        path = self.plan.out / f"{name}.json"
+        write_text(path, json.dumps(found, indent=1) + "\n")
+        print(f"wrote {path}", flush=True)
 
 
-def _race(
-    plan: Plan, workload: Workload, optimizer: str, contestants: dict[str, Make], progress: Progress, title: str
-) -> list[dict[str, Any]]:
-    choice, settings = models.OPTIMIZERS[optimizer], plan.settings
-    progress.phase(f"{title}: step times")
-    outcome = race(workload, choice, contestants, settings)
-    progress.step_done(len(contestants))
-    progress.phase(f"{title}: memory, each in a process of its own")
-
-    def measured(name: str) -> Memory | str:
-        lap = outcome[name]
-        found = (
-            lap
-            if isinstance(lap, str)
-            else measure_in_fresh_process(workload, name, choice, settings.device, plan.threads)
-        )
-        progress.step_done()
-        return found
-
-    with ThreadPoolExecutor(_PROCESSES) as pool:
-        memories = dict(zip(outcome, pool.map(measured, outcome), strict=True))
-    return document.rows(outcome, memories)
+def _optimizer(name: str) -> dict[str, Any]:
+    return models.OPTIMIZERS[name].describe()

@@ -43,7 +43,7 @@ def torchtune(model: torch.nn.Module, choice: OptimizerChoice) -> Loop:
 
 def torch_helper(model: torch.nn.Module, choice: OptimizerChoice) -> Loop:
     """torch.distributed.optim._apply_optimizer_in_backward, private and undocumented."""
-    from torch.distributed.optim import _apply_optimizer_in_backward
+    from torch.distributed.optim.apply_optimizer_in_backward import _apply_optimizer_in_backward
 
     settings = {**choice.settings, "fused": True}
     _apply_optimizer_in_backward(choice.type, model.parameters(), settings)
