@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws how a step grows with the network, from a file in data/benchmarks: `benchmarks.py [FILE] [--out FILE.svg]`.
+"""Draws how a step grows with the network, from a growth.json in data/benchmarks: `benchmarks.py [FILE] [--out SVG]`.
 
 Step time and peak memory against the number of layers and against width, a line for each way to train. Needs
 matplotlib alone.
@@ -90,8 +90,10 @@ def summary(rows: list[dict[str, Any]]) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command; returns its exit code, 2 after one sentence on stderr where something stopped it."""
-    parser = argparse.ArgumentParser(description="Draw the growth that `timelines bench` measured.")
-    parser.add_argument("file", nargs="?", type=Path, default=files.ROOT / "data" / "benchmarks" / "cpu.json")
+    parser = argparse.ArgumentParser(description="Draw the growth that `timelines bench growth` measured.")
+    parser.add_argument(
+        "file", nargs="?", type=Path, default=files.ROOT / "data" / "benchmarks" / "cpu" / "growth.json"
+    )
     parser.add_argument(
         "--out", metavar="FILE", type=Path, default=files.ROOT / "site" / "public" / "figures" / "growth.svg"
     )

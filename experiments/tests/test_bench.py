@@ -3,6 +3,7 @@
 import json
 import sys
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -10,7 +11,7 @@ import torch
 from timelines import cli
 from timelines.bench import clipping, command, document, memory, models, peers
 from timelines.bench.loops import OURS, REFERENCE, SUBJECT, Trainer
-from timelines.bench.race import Lap, Settings, race, reason
+from timelines.bench.race import Lap, Outcome, Settings, race, reason
 
 CPU = torch.device("cpu")
 TINY = models.Encoder(layers=1, width=8, tokens=4)
@@ -58,7 +59,7 @@ def test_optimi_trains_by_gradient_release():
     assert all(torch.allclose(a, b, atol=1e-6) for a, b in zip(after, weights(OURS[REFERENCE], "sgd"), strict=True))
 
 
-def missing(model, choice):
+def missing(model, choice) -> Any:
     import no_such_package  # noqa: F401  # pyright: ignore
 
 
@@ -67,7 +68,7 @@ def test_a_peer_that_cannot_run_is_listed_with_the_reason():
     outcome = race(TINY, models.OPTIMIZERS["adamw"], contestants, FAST)
     assert list(outcome) == list(contestants)
     assert outcome["peer"] == "ModuleNotFoundError: No module named 'no_such_package'"
-    memories = {REFERENCE: here(REFERENCE), SUBJECT: here(SUBJECT), "peer": outcome["peer"]}
+    memories: dict[str, memory.Memory | str] = {REFERENCE: here(REFERENCE), SUBJECT: here(SUBJECT), "peer": "not tried"}
     assert document.rows(outcome, memories)[2] == {"contestant": "peer", "reason": outcome["peer"]}
 
 
@@ -125,8 +126,10 @@ def test_a_process_that_fails_gives_its_reason():
 
 
 def test_weights_are_said_to_be_those_of_every_equal_plain_loop():
-    outcome = {name: Lap([2.0, 4.0], [1.0, 2.0], [1.0, 2.0]) for name in ("plain for-loop", REFERENCE, SUBJECT)}
-    memories = {
+    outcome: Outcome = {
+        name: Lap([2.0, 4.0], [1.0, 2.0], [1.0, 2.0]) for name in ("plain for-loop", REFERENCE, SUBJECT)
+    }
+    memories: dict[str, memory.Memory | str] = {
         "plain for-loop": memory.Memory(10, 8, None, "a"),
         REFERENCE: memory.Memory(10, 7, None, "b"),
         SUBJECT: memory.Memory(9, 8, 0.5, "b"),
@@ -163,15 +166,20 @@ def tiny(monkeypatch):
 @pytest.fixture
 def bench(monkeypatch, tmp_path, capsys):
     def run(*arguments):
-        threads = str(torch.get_num_threads())
-        settings = ["--rounds", "6", "--seconds", "0", "--threads", threads, "--data", str(tmp_path)]
+        settings = [
+            "--rounds",
+            "6",
+            "--seconds",
+            "0",
+            "--threads",
+            str(torch.get_num_threads()),
+            "--data",
+            str(tmp_path),
+        ]
         monkeypatch.setattr(sys, "argv", ["timelines", "bench", *arguments, *settings])
-        status = 0
-        try:
+        with pytest.raises(SystemExit) as stop:
             cli.main()
-        except SystemExit as stop:
-            status = stop.code
-        return status, capsys.readouterr()
+        return stop.value.code, capsys.readouterr()
 
     return run
 
@@ -179,46 +187,55 @@ def bench(monkeypatch, tmp_path, capsys):
 @pytest.mark.usefixtures("tiny")
 def test_quick_end_to_end(bench, tmp_path):
     status, printed = bench("--quick")
-    assert status in (0, None)
-    file = tmp_path / "quick" / "benchmarks" / "cpu.json"
-    assert f"wrote {file}" in printed.out
+    assert not status
+    folder = tmp_path / "quick" / "benchmarks" / "cpu"
+    written = ["small-tensors-adamw.json", "small-tensors-sgd.json", "growth.json", "clipping.json"]
+    assert sorted(path.name for path in folder.iterdir()) == sorted(written)
+    assert [line for line in printed.out.splitlines() if line.startswith("wrote")] == [
+        f"wrote {folder / name}" for name in written
+    ]
     assert "small-tensors, adamw" in printed.out
     assert "left]" in printed.err
-    found = json.loads(file.read_text())
-    assert set(found) == {
-        "environment", "settings", "models", "optimizers", "results", "growth", "clipping"
-    }  # fmt: skip
-    assert {"device", "torch", "command", "commit", "peers"} <= set(found["environment"])
-    assert found["environment"]["command"].startswith("timelines bench --quick --rounds 6")
-    assert [(row["optimizer"], row["contestant"]) for row in found["results"]] == [
-        (optimizer, name) for optimizer in models.OPTIMIZERS for name in (REFERENCE, SUBJECT)
-    ]
+    for name in written:
+        found = json.loads((folder / name).read_text())
+        assert {"device", "torch", "command", "commit", "peers", "threads"} <= set(found["environment"])
+        assert found["environment"]["command"].startswith("timelines bench --quick --rounds 6")
+        assert set(found["settings"]) == {"rounds_at_most", "seconds_a_race", "warmup"}
+        assert found["optimizer"]["implementation"] == "fused"
+    found = json.loads((folder / written[1]).read_text())
+    assert (found["model"]["name"], found["optimizer"]["name"]) == ("small-tensors", "SGD")
+    assert [row["contestant"] for row in found["results"]] == [REFERENCE, SUBJECT]
     assert all(row["same_weights_as"] == [REFERENCE] for row in found["results"])
     assert all(row["peak_bytes"] >= row["floor_bytes"] for row in found["results"])
+    grown = json.loads((folder / "growth.json").read_text())["growth"]
+    assert [(row["along"], row["size"], row["contestant"]) for row in grown] == [
+        ("layers", 1, REFERENCE),
+        ("layers", 1, SUBJECT),
+    ]
 
 
 @pytest.mark.usefixtures("tiny")
-def test_a_part_of_the_models_is_filed_nowhere(bench, tmp_path):
-    status, printed = bench("--quick", "--optimizer", "sgd")
-    assert status in (0, None)
-    assert "nothing was filed" in printed.out
-    assert not list(tmp_path.rglob("*.json"))
+def test_a_part_for_one_optimizer_files_that_alone(bench, tmp_path):
+    status, _ = bench("races", "--quick", "--optimizer", "sgd")
+    assert not status
+    assert [path.name for path in tmp_path.rglob("*.json")] == ["small-tensors-sgd.json"]
 
 
 @pytest.mark.usefixtures("tiny")
 def test_a_run_that_dies_leaves_the_last_file(bench, tmp_path, monkeypatch):
-    file = tmp_path / "quick" / "benchmarks" / "cpu.json"
+    file = tmp_path / "quick" / "benchmarks" / "cpu" / "clipping.json"
     file.parent.mkdir(parents=True)
     file.write_text("the last one")
     monkeypatch.setattr(clipping, "cost", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        bench("--quick")
+        bench("clipping", "--quick")
     assert file.read_text() == "the last one"
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
+        (("speed",), "unknown part 'speed'; choose races, growth, clipping"),
         (
             ("--model", "alexnet"),
             "unknown model 'alexnet'; choose small-tensors, gpt2-small, linear-stack, resnet-50, wide-mlp",
@@ -230,3 +247,10 @@ def test_unknown_names_get_a_sentence(bench, arguments, sentence):
     status, printed = bench(*arguments)
     assert status == 2
     assert printed.err == f"timelines: error: {sentence}\n"
+
+
+def test_a_folder_that_cannot_be_written_gets_a_sentence(bench, tmp_path, tiny):
+    (tmp_path / "quick").write_text("a file")
+    status, printed = bench("races", "--quick", "--optimizer", "sgd")
+    assert status == 2
+    assert "timelines: error: cannot write to the folder" in printed.err
