@@ -80,7 +80,7 @@ class BackProp(torch.optim.Optimizer):
         model: any module; its output may nest tensors in tuples, lists, dicts, dataclasses or registered pytrees.
         optimizer: an optimizer over parameters of `model`, and of others if you like (the loss's own).
         bucket_bytes: update once this many bytes of gradients have landed; 0 updates one by one. By default a
-            sixty-fourth of all, at least 2 and at most 32 MiB.
+            sixty-fourth of all, at least 2 and at most 32 MiB, so smaller models are updated in one go, at no saving.
 
     Raises:
         TypeError: a kind of model or optimizer that cannot work so; the text says what to use instead.
