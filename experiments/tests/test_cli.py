@@ -2,28 +2,22 @@ import subprocess
 import sys
 from pathlib import Path
 
+import commands
 import pytest
 from timeline_documents import document
 
-from timelines import cli, contract, headline, sources
+from timelines import contract, headline, sources
 
 EXPERIMENTS = Path(__file__).parents[1]
-
-
-def _main(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
-    monkeypatch.setattr(sys, "argv", ["timelines", *arguments])
-    with pytest.raises(SystemExit) as stopped:
-        cli.main()
-    return int(stopped.value.code or 0)
 
 
 def test_check_accepts_and_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     good, bad = tmp_path / "good.json", tmp_path / "bad.json"
     contract.write(good, document())
     bad.write_text(contract.dumps({**document(), "categories": []}))
-    assert _main(monkeypatch, "check", str(good)) == 0
+    assert commands.run(monkeypatch, "check", str(good)) == 0
     assert capsys.readouterr().out == f"{good}: follows the contract\n"
-    assert _main(monkeypatch, "check", str(bad)) == 2
+    assert commands.run(monkeypatch, "check", str(bad)) == 2
     assert capsys.readouterr().err.startswith(f"timelines: error: {bad}: categories: ")
 
 
@@ -33,7 +27,7 @@ def test_run_files_the_data_and_says_what_the_article_shows(
     from test_headline import TINY
 
     monkeypatch.setitem(headline.SIZES, "quick", TINY.stack)
-    assert _main(monkeypatch, "run", "--device", "cpu", "--data", str(tmp_path)) == 0
+    assert commands.run(monkeypatch, "run", "--device", "cpu", "--data", str(tmp_path)) == 0
     assert capsys.readouterr().out.endswith(
         "wrote data/quick\nthe article now shows quick/memory_timelines.json: it was measured, at 1/8 width; "
         "there is no run in cuda, cpu\n"
@@ -43,13 +37,15 @@ def test_run_files_the_data_and_says_what_the_article_shows(
     assert shown["environment"]["command"] == (
         "python experiments/backprop.py data/quick --size quick --optimizer-impl for-loop"
     )
-    assert _main(monkeypatch, "run", "--optimizer-impl", "fused", "--device", "cpu", "--data", str(tmp_path)) == 0
+    assert (
+        commands.run(monkeypatch, "run", "--optimizer-impl", "fused", "--device", "cpu", "--data", str(tmp_path)) == 0
+    )
     assert "wrote data/quick/fused\n" in capsys.readouterr().out
     assert contract.read(tmp_path / contract.FILE_NAME) == shown
 
 
 def test_run_refuses_an_unknown_device(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    assert _main(monkeypatch, "run", "--device", "abacus") == 2
+    assert commands.run(monkeypatch, "run", "--device", "abacus") == 2
     assert capsys.readouterr().err == ("timelines: error: unknown device 'abacus'; choose auto, cpu, cuda or cuda:N\n")
 
 

@@ -137,6 +137,6 @@ def main() -> None:
     except (UsageError, contract.ContractError) as error:
         sentence = str(error)
     except _WrongCommandLine as error:
-        sentence = f"{error.format_message().rstrip('.')}; {' '.join(['timelines', *sys.argv[1:2]])} --help lists what there is"
+        sentence = f"{error.format_message().rstrip('.')}; timelines {sys.argv[1]} --help lists what there is"
     print(f"timelines: error: {sentence}", file=sys.stderr)
     sys.exit(2)

@@ -16,7 +16,8 @@ def replacing(directory: Path) -> Iterator[Path]:
     If the block raises, or the process dies in it, the files already in `directory` stay as they were.
 
     Raises:
-        UsageError: `directory` cannot be made or written to. This shows before the block runs.
+        UsageError: `directory` cannot be made or written to, which shows before the block runs; or a folder has the
+            name of a file.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -29,7 +30,12 @@ def replacing(directory: Path) -> Iterator[Path]:
         yield Path(name)
         for path in sorted(Path(name).iterdir()):
             path.chmod(0o644)
-            os.replace(path, directory / path.name)
+            try:
+                os.replace(path, directory / path.name)
+            except OSError as error:
+                raise UsageError(
+                    f"cannot write {directory / path.name} ({error.strerror}); name another file"
+                ) from error
 
 
 def write_text(path: Path, text: str) -> None:

@@ -7,7 +7,7 @@ from timelines.categories import CATEGORIES, LABELS
 from timelines.plan import ModePlan
 from timelines.recording import Peak
 
-_NEGLIGIBLE = 0.01  # of the peak: a saving below this is none
+_NEGLIGIBLE = 0.01  # of the peak: a saving below this is none, and such a remainder not worth a line
 
 
 def show(console: Console, plans: dict[str, ModePlan], title: str, capacity: int | None) -> None:
@@ -17,7 +17,7 @@ def show(console: Console, plans: dict[str, ModePlan], title: str, capacity: int
     for mode, peak in peaks.items():
         console.print(f"[bold]{mode}[/] peaks in {_moment(peak)}; largest there: {_largest(peak)}.", highlight=False)
     for mode, plan in plans.items():
-        if plan.recording.foreign_bytes:
+        if plan.recording.foreign_bytes >= _NEGLIGIBLE * peaks[mode].nbytes:
             console.print(
                 f"{mode}: {_gb(plan.recording.foreign_bytes)} more was there before the step and is neither the "
                 "model's nor the optimizer's; it is not counted.",

@@ -67,11 +67,9 @@ def _tutorial(vit: dict[str, Most]) -> Iterator[dict[str, Any]]:
     yield _row(f"{setting}: parameters", 1.2, "GB", plain["PARAMETER"], _TUTORIAL, why)
     yield _row(f"{setting}: gradients", 1.2, "GB", plain["GRADIENT"], _TUTORIAL, why)
     yield _row(f"{setting}: optimizer state", 2.4, "GB", plain["OPTIMIZER_STATE"], _TUTORIAL, why)
-    why = (
-        "read off a picture; parameters, gradients, state, and the foreach update’s temporaries, as large as gradients"
-    )
+    why = "read off a picture; parameters, gradients, state, and the temporaries of foreach, as large as gradients"
     yield _row(f"{setting}: peak, plain loop", 6.0, "GB", plain["peak"], _TUTORIAL, why)
-    why = "read off a picture, with the libraries’ workspaces; parameters, state, activations, one bucket of gradients"
+    why = "read off a picture, with workspaces of libraries; parameters, state, activations, one bucket of gradients"
     yield _row(f"{setting}: peak, update in the walk", 4.0, "GB", fused["peak"], _TUTORIAL, why)
 
 
@@ -81,7 +79,7 @@ def _llama_3b() -> Iterator[dict[str, Any]]:
     workload = in_precision(Checkpointed(chunked), "bfloat16")
     plans = plan.predict_modes(workload, optimizers.parse("AdamW", "fused", ()), gpus.DEFAULT)
     setting = "Llama-3.2-3B, bfloat16, AdamW, batch 2 of 4,096 tokens, checkpointed, loss in chunks"
-    why = "theirs is compiled and ours is not; the peak is at the end of backward, in the tied embedding’s gradient"
+    why = "theirs is compiled and ours is not; the peak ends backward, at the gradient of the tied embedding"
     yield _row(f"{setting}: peak, plain loop", 24.9, "GiB", most(plans["default"])["peak"], _TORCHTUNE, why)
     why = "theirs is compiled and ours is not; the peak is at the head, in the logits and their gradient"
     yield _row(f"{setting}: peak, update in the walk", 23.1, "GiB", most(plans["backprop"])["peak"], _TORCHTUNE, why)
