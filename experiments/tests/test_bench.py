@@ -36,6 +36,8 @@ def test_the_models_are_the_quick_ones_too():
     assert [shape.layers for shape in models.GROWTH["layers"]] == [6, 24, 96, 384]
 
 
+# torch.distributed.optim, which has _apply_optimizer_in_backward, still uses torch.jit.
+@pytest.mark.filterwarnings("ignore:.torch.jit.*is deprecated:DeprecationWarning")
 @pytest.mark.parametrize("optimizer", models.OPTIMIZERS)
 @pytest.mark.parametrize("workload", models.QUICK.values(), ids=models.QUICK)
 def test_peers_of_torch_alone_and_fused_backprop_equal_the_plain_loop(workload, optimizer):

@@ -36,6 +36,10 @@ export interface Workload {
   name: string;
   parameters: number;
   batch_size: number;
+  /** Tokens per sequence. */
+  seq_len?: number;
+  /** Whether activations are computed again in backward. */
+  checkpointed?: boolean;
   layers?: number;
   widths?: readonly number[];
   dtype: string;

@@ -1,0 +1,47 @@
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { basename, join } from "node:path";
+import { z } from "astro/zod";
+import { dataDirectory, loadTimelines, type MemoryTimelines } from "./contract";
+
+const PUBLISHED = "published.json";
+
+/** A figure that others published, and ours for the same setting; `difference` is ours less theirs. */
+const row = z.strictObject({
+  what: z.string(),
+  published: z.number(),
+  ours: z.number(),
+  difference: z.number(),
+  unit: z.enum(["GB", "GiB"]),
+  source: z.url(),
+  why: z.string(),
+});
+
+export type PublishedRow = z.infer<typeof row>;
+
+/** data/plans/published.json. Throws one sentence if it is missing or something else. */
+export function loadPublished(file: string = join(dataDirectory(), "plans", PUBLISHED)): PublishedRow[] {
+  if (!existsSync(file)) throw new Error(`${file}: there is no such file; \`make plans\` makes it.`);
+  const found = z.array(row).safeParse(JSON.parse(readFileSync(file, "utf8")));
+  if (found.success) return found.data;
+  const issue = found.error.issues[0];
+  throw new Error(`${file}: ${issue?.path.join(".") ?? "the whole"}: ${issue?.message ?? "is something else"}.`);
+}
+
+export interface Plan {
+  name: string;
+  timelines: MemoryTimelines;
+  /** Of the plain loop's peak, that BackProp saves. */
+  saved: number;
+}
+
+/** The models in data/plans, those that save most first. */
+export function loadPlans(folder: string = join(dataDirectory(), "plans")): Plan[] {
+  return readdirSync(folder)
+    .filter((file) => file.endsWith(".json") && file !== PUBLISHED)
+    .map((file) => {
+      const timelines = loadTimelines(join(folder, file));
+      const saved = 1 - timelines.backprop.peak_gb / timelines.default.peak_gb;
+      return { name: basename(file, ".json"), timelines, saved };
+    })
+    .sort((a, b) => b.saved - a.saved);
+}
