@@ -128,6 +128,15 @@ def test_a_model_that_needs_values_says_where(
     assert error.count("\n") == 1
 
 
+def test_an_optimizer_that_needs_values_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    assert commands.run(monkeypatch, "plan", PERCEPTRON, "--optimizer", "user_models:ReadingSGD") == 2
+    assert capsys.readouterr().err == (
+        "timelines: error: ReadingSGD cannot be planned: its update cannot go on with fake tensors "
+        "(DataDependentOutputException: aten._local_scalar_dense.default); plan another optimizer, or measure this one "
+        "on a device\n"
+    )
+
+
 def test_json_holds_the_plans_figures(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     said = _plan(PERCEPTRON, "--batch", "8", "--memory", "1MB", monkeypatch=monkeypatch, capsys=capsys)
     assert said["capacity_bytes"] == 10**6

@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 import torch
 from small_workloads import SMALL
+from torch.utils._pytree import tree_leaves
 
 from timelines.errors import UsageError
 from timelines.precision import PRECISIONS, in_precision
@@ -34,7 +35,7 @@ def test_weights_gradients_and_products_have_their_types(name: str):
 
 def test_numbers_of_tokens_stay_integers():
     batch: Any = in_precision(SMALL["transformer"], "bfloat16").batch(CPU)
-    assert not torch.utils._pytree.tree_leaves(batch)[0].is_floating_point()
+    assert not tree_leaves(batch)[0].is_floating_point()
 
 
 def test_another_is_refused():

@@ -27,7 +27,8 @@ def _recording(name: str, mode: str, choice: OptimizerChoice, steps_before: int)
 
 @pytest.fixture(params=[("linear-stack", "default"), ("transformer", "backprop"), ("resnet", "default")], ids="-".join)
 def recording(request: Any) -> Recording:
-    return _recording(*request.param, adamw("foreach"), 1)
+    name, mode = request.param
+    return _recording(name, mode, adamw("foreach"), 1)
 
 
 def test_the_peak_is_the_greatest_sum_of_all_changes(recording: Recording):

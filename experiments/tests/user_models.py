@@ -43,6 +43,14 @@ def _with(inner: torch.nn.Module) -> Any:
     return torch.nn.Sequential(torch.nn.Linear(2, 2), inner), torch.ones(2, 2), _mean
 
 
+class ReadingSGD(torch.optim.SGD):
+    """An optimizer that looks at its gradients, as those that compile their update or keep 8-bit state do."""
+
+    def step(self, closure: Any = None) -> Any:
+        self.param_groups[0]["params"][0].grad.sum().item()
+        return super().step(closure)
+
+
 def reads_a_value() -> Any:
     return _with(_ReadsAValue())
 

@@ -5,7 +5,7 @@ import gc
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -125,7 +125,7 @@ def bench(
 
 
 # What typer raises for a wrong command line: click's own class, wherever this typer keeps it.
-_WrongCommandLine = typer.BadParameter.__mro__[2]
+_WrongCommandLine: Any = typer.BadParameter.__mro__[2]
 
 
 def main() -> None:

@@ -47,7 +47,7 @@ def predict(workload: Workload, optimizer: OptimizerChoice, mode: str, gpu: Gpu)
         # A fallback would run an operation that fake tensors lack on real ones, and take its memory.
         with _Fake(allow_fallback_kernels=False):
             step = TrainingStep(workload, mode, optimizer, CPU)
-            _make_state(step)
+            _make_state(step, optimizer.type.__name__)
             recorder = Recorder(step.model, step.optimizer, RooflineClock(gpu), _BLOCK)
             with recorder:
                 step(phase=recorder.phase, see_batch=recorder.is_input)
@@ -68,23 +68,30 @@ class _Fake(FakeTensorMode):
         return super().dispatch(func, types, args, kwargs)
 
 
-def _make_state(step: TrainingStep) -> None:
+def _make_state(step: TrainingStep, optimizer: str) -> None:
     """Takes a step with zero gradients, so that the recorded one is like all that follow."""
     for parameter in step.model.parameters():
         if parameter.requires_grad:
             parameter.grad = torch.zeros_like(parameter)
-    step.optimizer.step()
+    try:
+        step.optimizer.step()
+    except Exception as error:
+        raise UsageError(
+            f"{optimizer} cannot be planned: its update cannot go on with fake tensors ({_cause(error)}); "
+            "plan another optimizer, or measure this one on a device"
+        ) from error
     step.optimizer.zero_grad()
 
 
+def _cause(error: Exception) -> str:
+    return f"{type(error).__name__}: {(str(error).strip().splitlines() or ['no message'])[0][:160]}"
+
+
 def _failure(error: Exception, recorder: Recorder | None) -> str:
-    cause = (
-        f"{type(error).__name__}: {str(error).strip().splitlines()[0][:160] if str(error).strip() else 'no message'}"
-    )
     where = recorder.failed if recorder else None
     place = f"in module {where.module or '(the model itself)'!r}, at {where.operation}, " if where else ""
     return (
-        f"this model cannot be planned: {place}fake tensors cannot go on ({cause}); values are not known "
+        f"this model cannot be planned: {place}fake tensors cannot go on ({_cause(error)}); values are not known "
         "without running, so replace .item(), `if tensor:` and custom kernels there, or measure the model on a device"
     )
 

@@ -40,6 +40,11 @@ class ChunkedLoss:
         ]
         return torch.stack(sums).sum() / batch["labels"].numel()
 
+    @property
+    def parameters(self) -> int:
+        """Number of scalars that are trained."""
+        return self.language_model.parameters
+
     def describe(self) -> dict[str, Any]:
         """The workload's part of memory_timelines.json, but for the optimizer."""
         return self.language_model.describe()
