@@ -27,8 +27,8 @@ export function copyOfRepository(): Copy {
   for (const name of readdirSync(join(SITE, "node_modules")).filter((name) => !name.startsWith(".")))
     symlinkSync(join(SITE, "node_modules", name), join(site, "node_modules", name));
   mkdirSync(join(root, "data"));
-  for (const file of ["memory_timelines.json", "memory_timelines.schema.json", "palette.json"])
-    cpSync(join(SITE, "../data", file), join(root, "data", file));
+  for (const name of ["memory_timelines.json", "memory_timelines.schema.json", "palette.json", "plans"])
+    cpSync(join(SITE, "../data", name), join(root, "data", name), { recursive: true });
   mkdirSync(join(root, "experiments"));
   cpSync(join(SITE, "../experiments/backprop.py"), join(root, "experiments/backprop.py"));
 
