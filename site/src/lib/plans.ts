@@ -36,6 +36,7 @@ export interface Plan {
 
 /** The models in data/plans, those that save most first. */
 export function loadPlans(folder: string = join(dataDirectory(), "plans")): Plan[] {
+  if (!existsSync(folder)) throw new Error(`${folder}: there is no such folder; \`make plans\` makes it.`);
   return readdirSync(folder)
     .filter((file) => file.endsWith(".json") && file !== PUBLISHED)
     .map((file) => {

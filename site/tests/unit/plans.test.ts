@@ -32,6 +32,7 @@ test("what is missing or something else stops the build with one sentence", () =
   expect(() => loadPublished("nowhere/published.json")).toThrow(
     "nowhere/published.json: there is no such file; `make plans` makes it.",
   );
+  expect(() => loadPlans("nowhere/plans")).toThrow("nowhere/plans: there is no such folder; `make plans` makes it.");
   const [row] = loadPublished();
   expect(() => loadPublished(written([{ ...row, unit: "kB" }]))).toThrow(/published\.json: 0\.unit: /);
 });
