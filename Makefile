@@ -42,8 +42,8 @@ SITE_SOURCES := $(shell find site -type d \( -name node_modules -o -name dist -o
                   -o -name test-results -o -name figures \) -prune -o -type f ! -name og.png -print 2>/dev/null) \
                 $(wildcard data/*.json data/*/*.json experiments/backprop.py)
 
-.PHONY: all help setup data bench plans figures report site dev preview test test-python test-site check check-python check-site \
-        format clean distclean FORCE
+.PHONY: all help setup data bench plans figures report site dev preview test test-python test-site \
+        check check-python check-site format clean distclean FORCE
 
 all: ## measure, draw the figures, build the site (the default)
 	@$(MAKE) $(MEASURED)
