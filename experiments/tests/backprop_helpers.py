@@ -104,3 +104,13 @@ def make_mlp(optimizer=adamw, **settings):
         return model, optimizer(model.parameters(), **settings)
 
     return make
+
+
+def two_groups(kind=adamw, **settings):
+    """Makes an MLP and an optimizer with its layers in two groups."""
+
+    def make():
+        model = mlp()
+        return model, kind([{"params": model[:2].parameters()}, {"params": model[2:].parameters()}], **settings)
+
+    return make
