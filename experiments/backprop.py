@@ -90,7 +90,7 @@ class BackProp(torch.optim.Optimizer):
     _undo: contextlib.ExitStack
     _step_supports_amp_scaling = False  # GradScaler must unscale through param_groups below, for fused optimizers too
 
-    def __new__(  # noqa: D102  # pyright: ignore[reportInconsistentConstructor]
+    def __new__(  # noqa: D102  # pyright: ignore[reportInconsistentConstructor]  # documented above; it makes no BackProp
         cls, model: Model, optimizer: torch.optim.Optimizer, *, bucket_bytes: int | None = None
     ) -> "tuple[Model, BackProp]":
         _refuse_model(model, optimizer)
@@ -120,7 +120,8 @@ class BackProp(torch.optim.Optimizer):
         undo.callback(lambda handles: [handle.remove() for handle in handles.values()], self._handles)
         self._arm()
         undo.callback(model.register_forward_pre_hook(_ModelHook(model, self._before_forward), prepend=True).remove)
-        undo.callback(model.register_forward_hook(_ModelHook(model, self._after_forward)).remove)  # pyright: ignore
+        after = _ModelHook(model, self._after_forward)  # pyright: ignore  # torch's decorator loses a method's type
+        undo.callback(model.register_forward_hook(after).remove)
         model.zero_grad = _ModelHook(model, self._zero_grad_of_model, "zero_grad")
         undo.callback(delattr, model, "zero_grad")
         _live.add(self)
@@ -143,10 +144,11 @@ class BackProp(torch.optim.Optimizer):
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """A copy is an optimizer of the plain class."""
-        return copyreg._reconstructor, (self._plain, object, None), self.__getstate__()  # type: ignore[attr-defined]
+        rebuild = copyreg._reconstructor  # type: ignore[attr-defined]  # the stubs leave it out
+        return rebuild, (self._plain, object, None), self.__getstate__()
 
     @property
-    def param_groups(self) -> list[dict[str, Any]]:  # pyright: ignore
+    def param_groups(self) -> list[dict[str, Any]]:  # pyright: ignore  # a plain attribute in torch
         """As in torch.optim. While gradients are still to come, GradScaler is shown a witness of them."""
         if sys._getframe(1).f_code.co_name == "_unscale_grads_":
             _bring_gradients(self)
@@ -155,7 +157,7 @@ class BackProp(torch.optim.Optimizer):
         return vars(self)["param_groups"]
 
     @param_groups.setter
-    def param_groups(self, groups: list[dict[str, Any]]) -> None:  # pyright: ignore
+    def param_groups(self, groups: list[dict[str, Any]]) -> None:  # pyright: ignore  # as above
         self.__dict__["param_groups"] = groups
 
     @torch.optim.Optimizer.profile_hook_step  # step hooks and the profiler's range, once a step

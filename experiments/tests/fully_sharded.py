@@ -16,8 +16,8 @@ from backprop import BackProp
 
 def sharded_mlp(mesh):
     torch.manual_seed(0)
-    block = lambda: torch.nn.Sequential(torch.nn.Linear(6, 6), torch.nn.Tanh())  # noqa: E731
-    model = torch.nn.Sequential(block(), block(), torch.nn.Linear(6, 3))
+    blocks = (torch.nn.Sequential(torch.nn.Linear(6, 6), torch.nn.Tanh()) for _ in range(2))
+    model = torch.nn.Sequential(*blocks, torch.nn.Linear(6, 3))
     for part in model[:2]:
         fully_shard(part, mesh=mesh)
     return fully_shard(model, mesh=mesh)

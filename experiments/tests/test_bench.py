@@ -1,17 +1,18 @@
 """The benchmark on tiny models: every contestant steps, the exact ones exactly, and the document is complete."""
 
+import importlib
 import json
-import sys
 from dataclasses import replace
 from typing import Any
 
+import commands
 import pytest
 import torch
 
-from timelines import cli
 from timelines.bench import clipping, command, document, memory, models, peers
 from timelines.bench.loops import OURS, REFERENCE, SUBJECT, Trainer
 from timelines.bench.race import Lap, Outcome, Settings, race, reason
+from timelines.errors import UsageError
 
 CPU = torch.device("cpu")
 TINY = models.Encoder(layers=1, width=8, tokens=4)
@@ -62,7 +63,7 @@ def test_optimi_trains_by_gradient_release():
 
 
 def missing(model, choice) -> Any:
-    import no_such_package  # noqa: F401  # pyright: ignore
+    importlib.import_module("no_such_package")
 
 
 def test_a_peer_that_cannot_run_is_listed_with_the_reason():
@@ -81,6 +82,25 @@ def test_a_peer_that_fails_while_it_trains_is_listed_too():
 
     contestants = {name: OURS[name] for name in (REFERENCE, SUBJECT)} | {"peer": failing}
     assert race(TINY, models.OPTIMIZERS["sgd"], contestants, FAST)["peer"] == "ZeroDivisionError: division by zero"
+
+
+@pytest.mark.parametrize("name", [REFERENCE, SUBJECT])
+def test_nothing_is_compared_without_those_that_all_are_compared_with(name):
+    contestants = {**{name: OURS[name] for name in (REFERENCE, SUBJECT)}, name: missing}
+    with pytest.raises(UsageError) as refused:
+        race(TINY, models.OPTIMIZERS["adamw"], contestants, FAST)
+    assert str(refused.value) == (
+        f"nothing can be compared: {name} does not run here (ModuleNotFoundError: No module named 'no_such_package')"
+    )
+
+
+def test_clipping_is_not_timed_without_all_of_its_steps(monkeypatch):
+    monkeypatch.setitem(clipping.STEPS, "forward", missing)
+    with pytest.raises(UsageError) as refused:
+        clipping.cost(TINY, models.OPTIMIZERS["adamw"], FAST)
+    assert str(refused.value) == (
+        "clipping cannot be timed: forward does not run here (ModuleNotFoundError: No module named 'no_such_package')"
+    )
 
 
 def test_a_reason_is_one_short_line():
@@ -167,21 +187,11 @@ def tiny(monkeypatch):
 
 @pytest.fixture
 def bench(monkeypatch, tmp_path, capsys):
+    threads = str(torch.get_num_threads())
+
     def run(*arguments):
-        settings = [
-            "--rounds",
-            "6",
-            "--seconds",
-            "0",
-            "--threads",
-            str(torch.get_num_threads()),
-            "--data",
-            str(tmp_path),
-        ]
-        monkeypatch.setattr(sys, "argv", ["timelines", "bench", *arguments, *settings])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        return stop.value.code, capsys.readouterr()
+        settings = ("--rounds", "6", "--seconds", "0", "--threads", threads, "--data", str(tmp_path))
+        return commands.run(monkeypatch, "bench", *arguments, *settings), capsys.readouterr()
 
     return run
 
@@ -189,7 +199,7 @@ def bench(monkeypatch, tmp_path, capsys):
 @pytest.mark.usefixtures("tiny")
 def test_quick_end_to_end(bench, tmp_path):
     status, printed = bench("--quick")
-    assert not status
+    assert status == 0
     folder = tmp_path / "quick" / "benchmarks" / "cpu"
     written = ["small-tensors-adamw.json", "small-tensors-sgd.json", "growth.json", "clipping.json"]
     assert sorted(path.name for path in folder.iterdir()) == sorted(written)
@@ -219,7 +229,7 @@ def test_quick_end_to_end(bench, tmp_path):
 @pytest.mark.usefixtures("tiny")
 def test_a_part_for_one_optimizer_files_that_alone(bench, tmp_path):
     status, _ = bench("races", "--quick", "--optimizer", "sgd")
-    assert not status
+    assert status == 0
     assert [path.name for path in tmp_path.rglob("*.json")] == ["small-tensors-sgd.json"]
 
 

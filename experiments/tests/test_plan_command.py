@@ -6,6 +6,7 @@ import commands
 import pytest
 
 from timelines import contract, optimizers, plan, plan_command
+from workloads import transformer
 
 PERCEPTRON = "user_models:perceptron"
 CANNOT = (
@@ -171,11 +172,11 @@ def test_the_largest_batch_is_that_of_trying_them_all(
 def test_the_longest_sequence_ends_where_the_model_does(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    arguments = ("gpt2-small", "--mode", "backprop", "--memory", "80GB", "--seq-len", "1000", "--find-batch")
-    monkeypatch.setattr(plan_command, "_LARGEST", 1 << 11)
-    monkeypatch.setattr(plan, "largest_that_fits", lambda fits, limit: limit if fits(1024) > fits(1025) else -1)
-    said = _plan(*arguments, monkeypatch=monkeypatch, capsys=capsys)
-    assert said["found"]["longest sequence"] == {"backprop": 1 << 11}
+    monkeypatch.setitem(transformer.SIZES, "gpt2-small", (1, 1, 8))
+    monkeypatch.setattr(plan_command, "_LARGEST", 1 << 11)  # longer than the context of 1,024 tokens
+    said = _plan("gpt2-small", "--memory", "80GB", "--find-batch", monkeypatch=monkeypatch, capsys=capsys)
+    assert said["found"]["longest sequence"] == dict.fromkeys(contract.MODES, 1024)
+    assert all(1 < batch < 1 << 11 for batch in said["found"]["largest batch"].values())
 
 
 def test_out_and_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):

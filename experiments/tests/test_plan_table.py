@@ -50,7 +50,7 @@ SAVING = _two({"PARAMETER": 8 * GB, "GRADIENT": 2 * GB}, {"PARAMETER": 8 * GB, "
             _two({"PARAMETER": 8 * GB}, {"PARAMETER": 7 * GB, "ACTIVATION": GB, "TEMPORARY": 512}, 8 * GB + 512),
             None,
             [
-                "BackProp saves nothing worth having here (0.0 MB): with it the peak is in the walk inside optimizer "
+                "BackProp saves nothing worth having here (-0.5 kB): with it the peak is in the walk inside optimizer "
                 "step, at aten.add.Tensor, where activations, their gradients and temporaries take 1.00 GB. What "
                 "lowers that is checkpointed activations, a smaller batch or a shorter sequence.",
                 "The floor (parameters, optimizer state, and the largest moment of activations and one gradient) is "
@@ -80,9 +80,8 @@ def test_the_table_adds_up_and_the_peaks_are_explained():
     )
 
 
-def test_what_belongs_to_nobody_is_mentioned_when_it_counts():
-    assert "is not counted" not in _shown({"default": _plan(IN_BACKWARD, 0, foreign=100, PARAMETER=GB)})
-    assert (
-        "default: 0.50 GB more was there before the step and is neither the model's nor the optimizer's; it is not "
-        "counted." in _shown({"default": _plan(IN_BACKWARD, 0, foreign=GB // 2, PARAMETER=GB)})
-    )
+@pytest.mark.parametrize(("nbytes", "amount"), [(GB // 2, "0.50 GB"), (20_000_000, "20.0 MB"), (100, "0.1 kB")])
+def test_what_belongs_to_nobody_is_shown_apart(nbytes: int, amount: str):
+    sentence = "more was there before the step and is neither the model's nor the optimizer's; it is not counted."
+    assert f"default: {amount} {sentence}" in _shown({"default": _plan(IN_BACKWARD, 0, nbytes, PARAMETER=GB)})
+    assert sentence not in _shown({"default": _plan(IN_BACKWARD, 0, PARAMETER=GB)})

@@ -85,12 +85,14 @@ def plan(
 @contextlib.contextmanager
 def _no_search_for_cycles() -> Iterator[None]:
     """A plan makes millions of objects and few cycles; to search for these took a fifth of its time."""
+    was_on = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         gc.freeze()  # nor on the way out
-        gc.enable()
+        if was_on:
+            gc.enable()
 
 
 @app.command()

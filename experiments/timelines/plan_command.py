@@ -161,6 +161,7 @@ def _figures(plans: dict[str, plan.ModePlan], capacity: int | None, found: dict[
             "at": dataclasses.asdict(peak.moment),
             "largest": [{"category": kind, **_described(storage)} for kind, storage in peak.largest],
             "floor_bytes": planned.recording.floor(),
+            "foreign_bytes": planned.recording.foreign_bytes,
             "fits": None if capacity is None else peak.nbytes <= capacity,
         }
     conclusions = plan_table.conclusions(plans, capacity)

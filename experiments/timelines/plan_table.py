@@ -7,7 +7,7 @@ from timelines.categories import CATEGORIES, LABELS
 from timelines.plan import ModePlan
 from timelines.recording import Peak
 
-_NEGLIGIBLE = 0.01  # of the peak: a saving below this is none, and such a remainder not worth a line
+_NEGLIGIBLE = 0.01  # of the peak: a saving below this is none
 
 
 def show(console: Console, plans: dict[str, ModePlan], title: str, capacity: int | None) -> None:
@@ -17,7 +17,7 @@ def show(console: Console, plans: dict[str, ModePlan], title: str, capacity: int
     for mode, peak in peaks.items():
         console.print(f"[bold]{mode}[/] peaks in {_moment(peak)}; largest there: {_largest(peak)}.", highlight=False)
     for mode, plan in plans.items():
-        if plan.recording.foreign_bytes >= _NEGLIGIBLE * peaks[mode].nbytes:
+        if plan.recording.foreign_bytes:
             console.print(
                 f"{mode}: {_gb(plan.recording.foreign_bytes)} more was there before the step and is neither the "
                 "model's nor the optimizer's; it is not counted.",
@@ -90,4 +90,6 @@ def _largest(peak: Peak) -> str:
 
 
 def _gb(nbytes: int) -> str:
-    return f"{nbytes / 1e9:.2f} GB" if abs(nbytes) >= 1e8 else f"{nbytes / 1e6:z.1f} MB"
+    if abs(nbytes) >= 1e8:
+        return f"{nbytes / 1e9:.2f} GB"
+    return f"{nbytes / 1e6:.1f} MB" if abs(nbytes) >= 1e5 else f"{nbytes / 1e3:.1f} kB"

@@ -8,6 +8,7 @@ import torch
 from timelines.bench import document, statistics
 from timelines.bench.loops import REFERENCE, SUBJECT, Loop, Make, backprop, plain
 from timelines.bench.race import Lap, Settings, race
+from timelines.errors import UsageError
 from timelines.optimizers import OptimizerChoice
 from timelines.training import Workload
 
@@ -20,12 +21,12 @@ def cost(workload: Workload, choice: OptimizerChoice, settings: Settings) -> dic
     Both are in backward walks: what a step of forward and backward takes, less one of forward alone, in the same round.
 
     Raises:
-        RuntimeError: one of the steps cannot run here.
+        UsageError: one of the steps cannot run here.
     """
     laps: dict[str, list[float]] = {}
     for name, outcome in race(workload, choice, STEPS, settings).items():
         if not isinstance(outcome, Lap):
-            raise RuntimeError(f"{name}: {outcome}")
+            raise UsageError(f"clipping cannot be timed: {name} does not run here ({outcome})")
         laps[name] = outcome.times
     walks = [both - forward for both, forward in zip(laps["forward and backward"], laps["forward"], strict=True)]
     ours = [clipped - step for clipped, step in zip(laps["backprop clipped"], laps[SUBJECT], strict=True)]

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from timelines.bench.loops import Loop, Make
+from timelines.bench.loops import Loop, Make, standard
 from timelines.optimizers import OptimizerChoice
 
 
@@ -33,7 +33,7 @@ def tutorial(model: torch.nn.Module, choice: OptimizerChoice) -> Loop:
 
 def torchtune(model: torch.nn.Module, choice: OptimizerChoice) -> Loop:
     """torchtune.training.OptimizerInBackwardWrapper, as its single-device full fine-tuning recipe sets it up."""
-    from torchtune import training  # pyright: ignore[reportMissingImports]
+    from torchtune import training  # pyright: ignore[reportMissingImports]  # in the extra `peers` only
 
     optimizers = {parameter: choice.make([parameter]) for parameter in model.parameters()}
     training.register_optim_in_bwd_hooks(model=model, optim_dict=optimizers)
@@ -47,7 +47,8 @@ def torch_helper(model: torch.nn.Module, choice: OptimizerChoice) -> Loop:
 
     settings = {**choice.settings, "fused": True}
     _apply_optimizer_in_backward(choice.type, model.parameters(), settings)
-    return _in_backward(model, [optimizer for p in model.parameters() for optimizer in p._in_backward_optimizers])  # pyright: ignore
+    parameters: list[Any] = list(model.parameters())  # to which the helper has added an attribute
+    return _in_backward(model, [optimizer for p in parameters for optimizer in p._in_backward_optimizers])
 
 
 def optimi(model: torch.nn.Module, choice: OptimizerChoice) -> Loop:
@@ -56,12 +57,7 @@ def optimi(model: torch.nn.Module, choice: OptimizerChoice) -> Loop:
 
     optimizer = getattr(package, choice.type.__name__)(model.parameters(), gradient_release=True, **choice.settings)
     package.prepare_for_gradient_release(model, optimizer)
-
-    def update() -> None:
-        optimizer.step()
-        optimizer.zero_grad()
-
-    return Loop(model, optimizer, torch.Tensor.backward, update)
+    return standard(model, optimizer)
 
 
 def lomo(model: torch.nn.Module, choice: OptimizerChoice) -> Loop:
@@ -77,11 +73,12 @@ def adalomo(model: torch.nn.Module, choice: OptimizerChoice) -> Loop:
 def seed(model: torch.nn.Module, choice: OptimizerChoice) -> Loop:
     """What this project began as: an optimizer a parameter, and the walk in step(), from a detached output."""
     template = choice.make(model.parameters())
-    accepted = inspect.signature(choice.type.__init__).parameters
+    kind: Any = choice.type
+    accepted = inspect.signature(kind.__init__).parameters
     optimizers = []
 
     def arm(parameter: torch.nn.Parameter, settings: dict[str, Any]) -> None:
-        optimizer = choice.type([parameter], **settings)  # pyright: ignore
+        optimizer = kind([parameter], **settings)
         optimizers.append(optimizer)
 
         def hook(_: Any) -> None:
@@ -122,7 +119,7 @@ PACKAGES = ("torch-optimi", "torchtune", "lomo-optim")  # the extra `peers`; the
 
 def _lomo(name: str, model: torch.nn.Module, choice: OptimizerChoice) -> Loop:
     _process_group()
-    import lomo_optim  # pyright: ignore[reportMissingImports]
+    import lomo_optim  # pyright: ignore[reportMissingImports]  # in the extra `peers` only
 
     rate = choice.settings["lr"]
     optimizer = getattr(lomo_optim, name)(model, lr=rate)

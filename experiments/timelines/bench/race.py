@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 import torch
 
 from timelines.bench.loops import REFERENCE, SUBJECT, Make, Trainer
+from timelines.errors import UsageError
 from timelines.measure import synchronize
 from timelines.optimizers import OptimizerChoice
 from timelines.recorder import tensors_in
@@ -56,6 +57,9 @@ def race(
 
     Those two are the plain fused loop and fused BackProp, which must be among `contestants`. Every round takes one
     step of each, in an order that rotates. The models are built anew three times.
+
+    Raises:
+        UsageError: one of those two cannot run here.
     """
     original = workload.model(settings.device)
     anchors = [REFERENCE, SUBJECT]
@@ -100,6 +104,9 @@ def _sitting(
             trainers[name] = trainer
         except Exception as error:  # whatever it is that a peer lacks here
             failed[name] = reason(error)
+    for name in (REFERENCE, SUBJECT):
+        if name in failed:
+            raise UsageError(f"nothing can be compared: {name} does not run here ({failed[name]})")
     times: dict[str, list[float]] = {name: [] for name in trainers}
     began = time.perf_counter()
     for count in range(math.ceil(settings.rounds / _SITTINGS)):
