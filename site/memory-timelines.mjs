@@ -47,16 +47,32 @@ function reloadOnChange(folder) {
       if (process.env["VITEST"]) return; // no browser to reload, and a watcher would keep the run alive
       /** @type {NodeJS.Timeout | undefined} */
       let timer;
+      let nobodyHeard = false;
+      const reload = () => server.ws.send({ type: "full-reload" });
       server.watcher.add(folder);
       server.watcher.on("all", (_event, path) => {
         if (!path.startsWith(folder) || !path.endsWith(".json")) return;
+        invalidate(server); // Astro may reload the page before the writer is done
         clearTimeout(timer);
         timer = setTimeout(() => {
-          // Modules that read the data while they were evaluated (an article's numbers) have to be evaluated again.
-          for (const environment of Object.values(server.environments)) environment.moduleGraph.invalidateAll();
-          server.ws.send({ type: "full-reload" });
+          invalidate(server);
+          nobodyHeard = server.ws.clients.size === 0;
+          reload();
         }, SETTLE_MS);
+      });
+      // A page that was loading meanwhile may have the old data.
+      server.ws.on("connection", () => {
+        if (nobodyHeard) reload();
+        nobodyHeard = false;
       });
     },
   };
+}
+
+/**
+ * Modules that read the data while they were evaluated (an article's numbers) have to be evaluated again.
+ * @param {import("vite").ViteDevServer} server
+ */
+function invalidate(server) {
+  for (const environment of Object.values(server.environments)) environment.moduleGraph.invalidateAll();
 }
