@@ -7,7 +7,8 @@ by the parameters' own hooks. What lives below the dispatcher is not seen: memor
 inside one operation, and the workspaces of libraries (cuBLAS, cuDNN). One thing changes by being watched, and is put
 right: where two branches of the network meet, autograd adds one gradient to the other in place, and under any dispatch
 mode into a new tensor (torch/csrc/autograd/input_buffer.cpp, accumulate()).
-Recording on the CPU makes a step four to five times as slow when its tensors are tiny; large ones hide it.
+Recording on the CPU makes a step of 24 Linear layers (fused AdamW, one thread, torch 2.13.0) 7 times as slow at width 8
+and batch 2, and 1.07 times at width 1024 and batch 256.
 """
 
 import contextlib
