@@ -31,7 +31,8 @@ export default defineConfig({
   },
   // Inlined styles of components inside MDX get no hash.
   build: { inlineStylesheets: "never" },
-  vite: { build: { assetsInlineLimit: 0 } },
+  // Every browser that runs the element knows <link rel="modulepreload">, and a lazy part is one file.
+  vite: { build: { assetsInlineLimit: 0, modulePreload: false } },
   integrations: [mdx(), sitemap(), memoryTimelines()],
   markdown: {
     // Astro's own Markdown processor runs no remark or rehype plugins.

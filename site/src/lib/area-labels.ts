@@ -1,6 +1,6 @@
 import { roomiest, type Box } from "./boxes";
 import { callout } from "./callouts";
-import { CATEGORIES, CATEGORY_LABELS, type Category } from "./categories";
+import { SERIES, SERIES_LABELS, type Series } from "./categories";
 import { columns } from "./columns";
 import { PLOT, TEXT } from "./geometry";
 import { boxOf, yOf, type Label, type Scene } from "./labels";
@@ -18,11 +18,11 @@ export function areaLabels(scene: Scene, width: number, placed: readonly Label[]
   const none = new Float64Array(max[0]?.length ?? 0);
   const skyline = Array.from(max.at(-1) ?? none, (gb) => yOf(gb, topGb));
   const found: Label[] = [];
-  const missing: Category[] = [];
-  for (const [c, category] of CATEGORIES.entries()) {
+  const missing: Series[] = [];
+  for (const [c, category] of SERIES.entries()) {
     if (placed.some((label) => label.category === category)) continue;
     if (!column(mode.timeline, category).some((gb) => gb > 0)) continue;
-    const text = CATEGORY_LABELS[category];
+    const text = SERIES_LABELS[category];
     const room = roomiest(max[c - 1] ?? none, min[c] ?? none, Math.ceil(textWidth(text) + 2 * PADDING));
     if (room && ((room.top - room.bottom) / topGb) * PLOT.height > TEXT.height) {
       const y = yOf((room.top + room.bottom) / 2, topGb) + TEXT.size * 0.35;
@@ -31,13 +31,13 @@ export function areaLabels(scene: Scene, width: number, placed: readonly Label[]
   }
   const { solid, lines } = marks(scene, width);
   for (const category of missing) {
-    const c = CATEGORIES.indexOf(category);
+    const c = SERIES.indexOf(category);
     const band = Array.from(max[c] ?? none, (gb, i) => ({
       top: yOf(gb, topGb),
       bottom: yOf((max[c - 1] ?? none)[i] ?? 0, topGb),
     }));
     const taken = [...[...placed, ...found].map((label) => boxOf(label, width)), ...solid];
-    const at = callout(CATEGORY_LABELS[category], band, skyline, { taken, lines, width });
+    const at = callout(SERIES_LABELS[category], band, skyline, { taken, lines, width });
     if (at) found.push({ kind: "callout", shown, category, ...at });
   }
   return found;

@@ -21,7 +21,17 @@ export const CATEGORY_LABELS: Readonly<Record<Category, string>> = {
   TEMPORARY: "temporary",
 };
 
-/** The part of a class name or id that stands for a category: `optimizer-state`. */
-export function slug(category: Category): string {
-  return category.toLowerCase().replaceAll("_", "-");
+/**
+ * What a figure can stack: the categories, and at the top what a trace that is not ours leaves unnamed. Data of the
+ * contract have no such column.
+ */
+export const SERIES = [...CATEGORIES, "UNKNOWN"] as const;
+
+export type Series = (typeof SERIES)[number];
+
+export const SERIES_LABELS: Readonly<Record<Series, string>> = { ...CATEGORY_LABELS, UNKNOWN: "unknown" };
+
+/** The part of a class name or id that stands for a series: `optimizer-state`. */
+export function slug(series: Series): string {
+  return series.toLowerCase().replaceAll("_", "-");
 }

@@ -1,6 +1,6 @@
-import { CATEGORIES, CATEGORY_LABELS, type Category } from "./categories";
+import { SERIES, SERIES_LABELS, type Series } from "./categories";
 import { amount, count, date, duration, exactMemory, fixed, list, memory, percent, unitFor, type Unit } from "./format";
-import { column, memoryAt, type MemoryTimelines, type Timeline } from "./timelines";
+import { column, largest, memoryAt, type MemoryTimelines, type Timeline } from "./timelines";
 
 /** One mode's numbers, each with the text that prose shows. Text is null where the run did not measure it. */
 export interface ModeFigures {
@@ -11,7 +11,7 @@ export interface ModeFigures {
   peak4: string;
   peakTime: string;
   /** What the peak is made of, bottom first, without what is zero. */
-  parts: { category: Category; label: string; gb: number; text: string }[];
+  parts: { category: Series; label: string; gb: number; text: string }[];
   /** `parameters 3.22, optimizer state 6.44 and gradients 3.22 GB` */
   partsText: string;
   gradientsGb: number;
@@ -110,13 +110,13 @@ export function figures(timelines: MemoryTimelines): Figures {
 export function modeFigures(timeline: Timeline, unit: Unit = unitFor(timeline.peak_gb)): ModeFigures {
   const text = (gigabytes: number) => memory(gigabytes, unit);
   const held = memoryAt(timeline, timeline.peak_t);
-  const parts = CATEGORIES.filter((c) => held[c] > 0).map((category) => ({
+  const parts = SERIES.filter((c) => held[c] > 0).map((category) => ({
     category,
-    label: CATEGORY_LABELS[category],
+    label: SERIES_LABELS[category],
     gb: held[category],
     text: text(held[category]),
   }));
-  const gradientsGb = column(timeline, "GRADIENT").reduce((a, b) => Math.max(a, b), 0);
+  const gradientsGb = largest(column(timeline, "GRADIENT"));
   const optional = (value: number | null, text: (value: number) => string) => (value === null ? null : text(value));
   return {
     peakGb: timeline.peak_gb,

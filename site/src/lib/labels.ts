@@ -1,5 +1,5 @@
 import { areaLabels } from "./area-labels";
-import type { Category } from "./categories";
+import type { Series } from "./categories";
 import type { Unit } from "./format";
 import { PLOT, TEXT, WIDTHS } from "./geometry";
 import { lineLabels } from "./line-labels";
@@ -17,7 +17,7 @@ export interface Label {
   y: number;
   anchor: Anchor;
   shown: Shown;
-  category?: Category;
+  category?: Series;
   /** A line from a callout down to what it names. */
   leader?: { x: number; y0: number; y1: number };
 }

@@ -24,6 +24,9 @@ export interface Panel {
 /** What all panels share: one scale for time, one for memory. */
 export interface Layout {
   panels: Panel[];
+  /** What the plots' width and height stand for. */
+  maxMs: number;
+  topGb: number;
   /** Height over the plots for the phases. */
   head: number;
   times: { x: number; text: string }[];
@@ -43,6 +46,8 @@ export function layout(modes: readonly Mode[]): Layout {
   const panels = modes.map((mode) => panel({ mode, maxMs, topGb, unit, ...highest(modes, mode) }));
   return {
     panels,
+    maxMs,
+    topGb,
     head: headroom(panels.map((p) => p.brackets)),
     times: timeTicks(maxMs, 5).map(({ ms, text }) => ({ x: ms / maxMs, text })),
     memory: memoryTicks(topGb, 8, unit).map(({ gb, text }) => ({ y: yOf(gb, topGb), text })),

@@ -1,8 +1,10 @@
-import { CATEGORIES, slug, type Category } from "./categories.ts"; // with its ending, since astro.config.mjs imports this
+import { SERIES, slug, type Category, type Series } from "./categories.ts"; // with its ending, since astro.config.mjs imports this
 
 /** data/palette.json: one colour per category and theme, sRGB as #rrggbb. */
 export type Palette = Readonly<Record<Category, { light: string; dark: string }>>;
 
+/** Of what has no category: no hue, so that it is no eighth category. */
+const UNKNOWN = { light: "#8d8d8d", dark: "#7d7d7d" } as const;
 const INKS = ["#ffffff", "#111111"] as const;
 /** Pages that coloured words must be readable on: the least favourable of each theme. */
 const SURFACES = { light: "#f3f1eb", dark: "#1d2025" } as const;
@@ -51,22 +53,23 @@ function mix(a: string, b: string, share: number): string {
 }
 
 /**
- * Custom properties and classes for the categories. `fill-…` paints a shape, `ink-…` a label on that shape, `word-…` the
- * category's name in running text. light-dark() follows color-scheme, so a figure or a print sheet can force one.
+ * Custom properties and classes for the series. `fill-…` paints a shape, `ink-…` a label on that shape, `word-…` its
+ * name in running text. light-dark() follows color-scheme, so a figure or a print sheet can force one.
  */
 export function paletteCss(palette: Palette): string {
   const both = (light: string, dark: string) => (light === dark ? light : `light-dark(${light},${dark})`);
-  const properties = CATEGORIES.map((category) => {
-    const { light, dark } = palette[category];
-    const name = `--${slug(category)}`;
+  const colours: Record<Series, { light: string; dark: string }> = { ...palette, UNKNOWN };
+  const properties = SERIES.map((series) => {
+    const { light, dark } = colours[series];
+    const name = `--${slug(series)}`;
     return [
       `${name}:${both(light, dark)}`,
       `${name}-ink:${both(ink(light), ink(dark))}`,
       `${name}-word:${both(wordColour(light, SURFACES.light), wordColour(dark, SURFACES.dark))}`,
     ].join(";");
   });
-  const classes = CATEGORIES.map((category) => {
-    const name = slug(category);
+  const classes = SERIES.map((series) => {
+    const name = slug(series);
     return `.fill-${name}{fill:var(--${name})}.ink-${name}{fill:var(--${name}-ink)}.word-${name}{color:var(--${name}-word)}`;
   });
   return `:root{${properties.join(";")}}\n${classes.join("\n")}\n`;

@@ -1,10 +1,10 @@
-import { CATEGORIES, type Category } from "./categories";
+import { SERIES, type Series } from "./categories";
 import { memoryAt, type Timeline } from "./timelines";
 
 export interface TableRows {
   /** Column headings: the peak, then each phase's end. */
   moments: string[];
-  rows: Record<Category, number[]>;
+  rows: Record<Series, number[]>;
   total: number[];
 }
 
@@ -17,7 +17,7 @@ export function tableRows(timeline: Timeline): TableRows {
       "at the peak",
       ...timeline.phases.map(({ name }) => `after ${name === "optimizer step" ? "step" : name}`),
     ],
-    rows: Object.fromEntries(CATEGORIES.map((c) => [c, held.map((h) => h[c])])) as Record<Category, number[]>,
-    total: held.map((h) => CATEGORIES.reduce((sum, c) => sum + h[c], 0)),
+    rows: Object.fromEntries(SERIES.map((c) => [c, held.map((h) => h[c])])) as Record<Series, number[]>,
+    total: held.map((h) => SERIES.reduce((sum, c) => sum + h[c], 0)),
   };
 }

@@ -1,4 +1,4 @@
-import { CATEGORIES, type Category } from "./categories";
+import { SERIES, type Category, type Series } from "./categories";
 
 /** memory_timelines.json, as its JSON Schema states it. GB is 1e9 bytes; times are ms from the step's start. */
 export interface MemoryTimelines {
@@ -11,7 +11,7 @@ export interface MemoryTimelines {
 
 export interface Timeline {
   t: readonly number[];
-  /** One column per category, each as long as `t`. A sample holds until the next one, the last until `end_t`. */
+  /** One column per category (and, in a trace that is not ours, one for what has no name), each as long as `t`. A sample holds until the next one, the last until `end_t`. */
   gb: readonly (readonly number[])[];
   end_t: number;
   peak_gb: number;
@@ -61,9 +61,14 @@ export interface Environment {
   commit: string | null;
 }
 
-/** The column of one category. */
-export function column(timeline: Timeline, category: Category): readonly number[] {
-  return timeline.gb[CATEGORIES.indexOf(category)] ?? [];
+/** The column of one category, empty where the timeline has none. */
+export function column(timeline: Timeline, series: Series): readonly number[] {
+  return timeline.gb[SERIES.indexOf(series)] ?? [];
+}
+
+/** The largest number of a column, 0 of an empty one. Math.max(...column) has a limit that long traces pass. */
+export function largest(values: readonly number[]): number {
+  return values.reduce((a, b) => Math.max(a, b), 0);
 }
 
 /** Running totals over the categories: `edges[c][i]` is the top of category c at sample i. */
@@ -93,7 +98,7 @@ export function sampleAt(timeline: Timeline, ms: number): number {
 }
 
 /** What each category holds at time `ms`. */
-export function memoryAt(timeline: Timeline, ms: number): Record<Category, number> {
+export function memoryAt(timeline: Timeline, ms: number): Record<Series, number> {
   const i = sampleAt(timeline, ms);
-  return Object.fromEntries(CATEGORIES.map((c) => [c, column(timeline, c)[i] ?? 0])) as Record<Category, number>;
+  return Object.fromEntries(SERIES.map((s) => [s, column(timeline, s)[i] ?? 0])) as Record<Series, number>;
 }

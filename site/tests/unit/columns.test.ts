@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CATEGORIES } from "../../src/lib/categories";
+import { CATEGORIES, SERIES } from "../../src/lib/categories";
 import { columns } from "../../src/lib/columns";
 import { areas } from "../../src/lib/stack";
 import { edges, type Timeline } from "../../src/lib/timelines";
@@ -58,7 +58,7 @@ describe("the drawn areas", () => {
     const topGb = line.peak_gb * 1.05;
     const perMs = width / line.end_t;
     for (const { category, d } of areas(line, columns(line, perMs), height, topGb)) {
-      const edge = edges(line)[CATEGORIES.indexOf(category)] ?? [];
+      const edge = edges(line)[SERIES.indexOf(category)] ?? [];
       const drawn = heights(d, height);
       expect(drawn).toHaveLength(width);
       drawn.forEach((h, c) => {
