@@ -11,7 +11,7 @@ describe("markup", () => {
     expect(String(markup`<p>${markup`<b>${"&"}</b>`}</p>`)).toBe("<p><b>&amp;</b></p>");
   });
   it("joins lists, writes numbers, and leaves nothing for what is absent", () => {
-    const parts = [1, 0, [markup`<i></i>`, "a"], false, null, undefined, ""];
+    const parts = [1, 0, [markup`<i></i>`, "a"], false, null, undefined, ""] as const;
     expect(String(markup`${parts}`)).toBe("10<i></i>a");
   });
   it("leaves out indentation", () => {
