@@ -67,7 +67,8 @@ export interface Figures {
   commit: string | null;
 }
 
-const SOURCES = { cuda: "GPU", cpu: "CPU", simulated: "simulated" } as const;
+/** What a source is called. */
+export const SOURCES = { cuda: "GPU", cpu: "CPU", simulated: "simulated" } as const;
 
 /** Every number that the article's prose and the figure's caption say, derived from the data. */
 export function figures(timelines: MemoryTimelines): Figures {

@@ -34,6 +34,11 @@ export interface Plan {
   saved: number;
 }
 
+/** Where a plan is, from the site's root. */
+export function planPath({ name }: Plan): string {
+  return `/models/${name}/`;
+}
+
 /** The models in data/plans, those that save most first. */
 export function loadPlans(folder: string = join(dataDirectory(), "plans")): Plan[] {
   if (!existsSync(folder)) throw new Error(`${folder}: there is no such folder; \`make plans\` makes it.`);
