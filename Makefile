@@ -39,7 +39,7 @@ FIGURE_SOURCES := $(wildcard scripts/figures.py scripts/plot.py experiments/time
                   data/palette.json data/memory_timelines.schema.json
 # The built pages change with any of these. Names with blanks would break make, and there are none.
 SITE_SOURCES := $(shell find site -type d \( -name node_modules -o -name dist -o -name .astro -o -name tests \
-                  -o -name test-results -o -name figures \) -prune -o -type f ! -name og.png -print 2>/dev/null) \
+                  -o -name test-results -o -name figures \) -prune -o -type f -print 2>/dev/null) \
                 $(wildcard data/*.json data/*/*.json experiments/backprop.py)
 
 .PHONY: all help setup data bench plans figures report site dev preview test test-python test-site \
@@ -96,7 +96,7 @@ data/memory_timelines.json: | $(PIP_DONE)
 plans: $(PIP_DONE) ## predict the models in data/plans again, without a GPU
 	$(TIMELINES) plans
 
-figures: $(FIGURES_DONE) ## draw the plots and the social image from the data
+figures: $(FIGURES_DONE) ## draw the plots from the data
 
 $(FIGURES_DONE): $(PIP_DONE) data/memory_timelines.json $(FIGURE_SOURCES)
 	$(RUN_PYTHON) scripts/figures.py

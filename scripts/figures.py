@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Draws the site's pictures from a memory_timelines.json: `figures.py [FILE] [--out DIR]`.
 
-Writes figures/memory_timelines-{light,dark}.{svg,png} and og.png, the 1200 x 630 social image, into DIR. Needs
-matplotlib alone.
+Writes figures/memory_timelines-{light,dark}.{svg,png} into DIR. Needs matplotlib alone.
 """
 
 from __future__ import annotations
@@ -26,10 +25,9 @@ def draw(source: Path, out: Path) -> None:
     import facts
     import plot
     import render
-    import social
 
     data = files.read(source)
-    pictures = {"og.png": render.png(social.card(data, plot.theme("light")), social.DPI)}
+    pictures: dict[str, bytes] = {}
     for name in ("light", "dark"):
         figure = plot.compare(data, plot.theme(name))
         stem = f"figures/memory_timelines-{name}"
@@ -42,7 +40,7 @@ def draw(source: Path, out: Path) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command; returns its exit code, 2 after one sentence on stderr where something stopped it."""
-    parser = argparse.ArgumentParser(description="Draw the plots and the social image of a memory_timelines.json.")
+    parser = argparse.ArgumentParser(description="Draw the plots of a memory_timelines.json.")
     parser.add_argument("file", nargs="?", type=Path, default=files.ROOT / "data" / "memory_timelines.json")
     parser.add_argument("--out", metavar="DIR", type=Path, default=files.ROOT / "site" / "public")
     chosen = parser.parse_args(arguments)

@@ -124,12 +124,8 @@ def panel(
     data: dict[str, Any],
     mode: str,
     look: Theme,
-    plain: bool = False,
 ) -> Axes:
-    """One mode's areas over a time axis, its lower left corner `at` points from the figure's.
-
-    `plain` leaves out ticks, numbers and the peak's label.
-    """
+    """One mode's areas over a time axis, its lower left corner `at` points from the figure's."""
     across, up = (72 * inches for inches in figure.get_size_inches())
     axes = figure.add_axes((at[0] / across, at[1] / up, scale.width / across, scale.height / up))
     axes.set(xlim=(0, scale.width), ylim=(0, scale.height), facecolor=look.surface, xticks=[], yticks=[])
@@ -142,12 +138,11 @@ def panel(
     if mode == "backprop":
         level = scale.y(data["default"]["peak_gb"])
         axes.plot([0, scale.width], [level, level], color=look.muted, linewidth=0.8, linestyle=(0, (1, 2)))
-    if not plain:
-        # One scale serves both, so its numbers stand once, at the left.
-        ticks(axes, scale, look, numbered=mode == "default")
-        peak(axes, scale, data[mode], look)
-        if mode == "backprop":
-            difference(axes, scale, data, look)
+    # One scale serves both, so its numbers stand once, at the left.
+    ticks(axes, scale, look, numbered=mode == "default")
+    peak(axes, scale, data[mode], look)
+    if mode == "backprop":
+        difference(axes, scale, data, look)
     return axes
 
 

@@ -26,7 +26,13 @@ export default defineConfig({
   // No unsafe-inline anywhere: Astro adds hashes for what it inlines, and everything else is a file of our own.
   security: {
     csp: {
-      directives: ["default-src 'self'", "object-src 'none'", "base-uri 'self'", "form-action 'none'"],
+      directives: [
+        "default-src 'self'",
+        "object-src 'none'",
+        "base-uri 'self'",
+        "form-action 'none'",
+        "img-src 'self' blob:",
+      ],
     },
   },
   // Inlined styles of components inside MDX get no hash.

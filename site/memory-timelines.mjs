@@ -2,15 +2,18 @@
 // @ts-check
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import standalone from "ajv/dist/standalone/index.js";
 import { paletteCss } from "./src/lib/palette.ts";
 
 const PALETTE_CSS = "virtual:palette.css";
+const CONTRACT_CHECK = "virtual:contract-check";
 /** A writer that truncates first shows an empty file for a moment. */
 const SETTLE_MS = 100;
 
 /**
  * What the figure needs from the build: the categories' colours as a style sheet (a generated <style> would be inline,
- * which the Content Security Policy forbids), and in `astro dev` a reload when the data outside site/ changes.
+ * which the Content Security Policy forbids), the contract's check as code (Ajv itself is too large for a page), and in `astro dev` a reload when the data outside site/ changes.
  * @returns {import("astro").AstroIntegration}
  */
 export function memoryTimelines() {
@@ -19,7 +22,9 @@ export function memoryTimelines() {
     hooks: {
       "astro:config:setup": ({ config, updateConfig }) => {
         const data = fileURLToPath(new URL("../data/", config.root));
-        updateConfig({ vite: { plugins: [paletteStyles(`${data}palette.json`), reloadOnChange(data)] } });
+        const check = contractCheck(`${data}memory_timelines.schema.json`);
+        const plugins = [paletteStyles(`${data}palette.json`), check, reloadOnChange(data)];
+        updateConfig({ vite: { plugins, worker: { format: "es", plugins: () => [check] } } });
       },
     },
   };
@@ -34,6 +39,28 @@ function paletteStyles(file) {
       if (id !== `\0${PALETTE_CSS}`) return undefined;
       this.addWatchFile(file);
       return paletteCss(JSON.parse(readFileSync(file, "utf8")));
+    },
+  };
+}
+
+/** @param {string} file @returns {import("vite").Plugin} */
+function contractCheck(file) {
+  return {
+    name: "contract-check",
+    resolveId: (id) => (id === CONTRACT_CHECK ? `\0${CONTRACT_CHECK}` : undefined),
+    load(id) {
+      if (id !== `\0${CONTRACT_CHECK}`) return undefined;
+      this.addWatchFile(file);
+      const code = { source: true, esm: true };
+      const ajv = new Ajv2020({ verbose: true, strictTypes: false, strictTuples: false, code });
+      const written = standalone(ajv, ajv.compile(JSON.parse(readFileSync(file, "utf8"))));
+      // Ajv writes require() for its helpers, in modules too: https://github.com/ajv-validator/ajv/issues/2209
+      const required = /const (\w+) = require\("([^"]+)"\)\.default;?/g;
+      const helpers = [...written.matchAll(required)].map(
+        ([, name, path]) =>
+          `import ${name}Module from "${path}.js";\nconst ${name} = ${name}Module.default ?? ${name}Module;\n`,
+      );
+      return helpers.join("") + written.replaceAll(required, "");
     },
   };
 }

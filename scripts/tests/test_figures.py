@@ -22,11 +22,10 @@ import figures
 import files
 import plot
 import render
-import social
 
 SVG = "{http://www.w3.org/2000/svg}"
 NAMES = ["figures/memory_timelines-dark.png", "figures/memory_timelines-dark.svg"]
-NAMES += [name.replace("dark", "light") for name in NAMES] + ["og.png"]
+NAMES += [name.replace("dark", "light") for name in NAMES]
 
 
 def drawn(source: Path, out: Path) -> dict[str, bytes]:
@@ -69,9 +68,8 @@ def height_at(corners: list[tuple[float, float]], x: float) -> float:
     raise AssertionError(f"no level line over {x}")
 
 
-def test_writes_both_looks_in_both_formats_and_the_social_image(pictures: dict[str, bytes]):
+def test_writes_both_looks_in_both_formats(pictures: dict[str, bytes]):
     assert sorted(pictures) == sorted(NAMES)
-    assert struct.unpack(">II", pictures["og.png"][16:24]) == (1200, 630)
     assert struct.unpack(">II", pictures["figures/memory_timelines-light.png"][16:24]) == (2160, 1100)
     assert all(len(content) < 150_000 for name, content in pictures.items() if name.endswith(".svg"))
     assert all(len(content) < 250_000 for content in pictures.values())
@@ -190,9 +188,8 @@ def labels(figure: plot.Figure) -> list[tuple[str, Any]]:
     return [(text.get_text(), text.get_window_extent()) for text in shown if text.get_visible()]
 
 
-@pytest.mark.parametrize("draw", [plot.compare, social.card])
 @pytest.mark.parametrize("shape", ["sample", "equal", "short backward", "late peak", "early peak", "small"])
-def test_no_label_is_cut_off_or_on_another(sample: dict[str, Any], draw: Any, shape: str):
+def test_no_label_is_cut_off_or_on_another(sample: dict[str, Any], shape: str):
     for mode in files.MODES:
         timeline = sample[mode]
         if shape == "equal":
@@ -205,7 +202,7 @@ def test_no_label_is_cut_off_or_on_another(sample: dict[str, Any], draw: Any, sh
         elif shape == "small":
             timeline["gb"] = [[value / 64 for value in column] for column in timeline["gb"]]
             timeline["peak_gb"] /= 64
-    figure = draw(sample, plot.theme("light"))
+    figure = plot.compare(sample, plot.theme("light"))
     shown = labels(figure)
     for text, box in shown:
         assert figure.bbox.x0 <= box.x0, text
@@ -276,13 +273,13 @@ def test_a_folder_that_cannot_be_written_is_one_sentence_and_exit_2(
     (tmp_path / "out").write_text("a file where a folder should be")
     assert figures.main([str(write()), "--out", str(tmp_path / "out")]) == 2
     error = capsys.readouterr().err
-    assert re.fullmatch(r"figures: cannot write .*out/og\.png: .*\n", error)
+    assert re.fullmatch(r"figures: cannot write .*out/figures/memory_timelines-light\.svg: .*\n", error)
 
 
 def test_a_python_without_matplotlib_is_one_sentence_and_exit_2(
     write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
-    for name in ("plot", "render", "social"):
+    for name in ("plot", "render"):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert figures.main([str(write()), "--out", str(tmp_path)]) == 2

@@ -83,7 +83,7 @@ export class Explorer {
   #address(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      const hash = writeState({ ms: this.#pinned, hidden: [...this.#hidden] }, this.#figure.id);
+      const hash = writeState({ ms: this.#pinned, hidden: [...this.#hidden] }, this.#figure.id, location.hash);
       if (hash !== location.hash) history.replaceState(history.state, "", hash || location.pathname + location.search);
     }, ADDRESS_DELAY_MS);
   }

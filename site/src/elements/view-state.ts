@@ -16,9 +16,13 @@ export function readState(hash: string, id: string): ViewState | undefined {
   return { ms: Number.isFinite(ms) ? ms : null, hidden: SERIES.filter((series) => without.includes(slug(series))) };
 }
 
-/** The same state as an address's hash; empty where there is nothing to tell. */
-export function writeState({ ms, hidden }: ViewState, id: string): string {
-  if (ms === null && hidden.length === 0) return "";
-  const without = hidden.length > 0 ? `&without=${hidden.map(slug).join(".")}` : "";
-  return `#${id}=${ms === null ? "" : Number(ms.toFixed(3))}${without}`;
+/** The same state as an address's hash, beside what else `hash` says; empty where there is nothing to tell. */
+export function writeState({ ms, hidden }: ViewState, id: string, hash = ""): string {
+  const parts = hash
+    .slice(1)
+    .split("&")
+    .filter((part) => part.includes("=") && !part.startsWith(`${id}=`) && !part.startsWith("without="));
+  if (ms !== null || hidden.length > 0) parts.push(`${id}=${ms === null ? "" : Number(ms.toFixed(3))}`);
+  if (hidden.length > 0) parts.push(`without=${hidden.map(slug).join(".")}`);
+  return parts.length > 0 ? `#${parts.join("&")}` : "";
 }

@@ -50,23 +50,30 @@ export function callout(
     .filter((c) => (thickness[c] ?? 0) >= thickest * 0.8)
     .sort((a, b) => (thickness[b] ?? 0) - (thickness[a] ?? 0));
   const long = textWidth(text);
+  const places = candidates.flatMap((c) =>
+    SHARES.map((share) => ({ c, x0: c + 0.5 - 4 - share * (long - 8) }))
+      .filter(({ x0 }) => x0 >= 0 && x0 + long <= width)
+      .map((place) => ({ ...place, under: highest(skyline, place.x0, place.x0 + long) })),
+  );
   for (let level = 0; level < LEVELS; level++) {
-    for (const c of candidates) {
+    for (const { c, x0, under } of places) {
       const x = c + 0.5;
-      for (const share of SHARES) {
-        const x0 = x - 4 - share * (long - 8);
-        if (x0 < 0 || x0 + long > width) continue;
-        const under = Math.min(...skyline.slice(Math.floor(x0), Math.ceil(x0 + long)));
-        const lower = under - GAP - level * TEXT.height;
-        const box = { x0: x0 - 2, x1: x0 + long + 2, y0: lower - TEXT.height, y1: lower };
-        const { top, bottom } = band[c] ?? { top: 0, bottom: 0 };
-        const leader = { x: x / width, y0: lower + 1, y1: (top + bottom) / 2 };
-        const stem = { x0: x - 2, x1: x + 2, y0: lower, y1: top };
-        if (box.y0 < 0 || lines.some((line) => overlaps(box, line))) continue;
-        if (taken.some((other) => overlaps(box, other) || overlaps(stem, other))) continue;
-        return { text, x: x / width, dx: x0 - x, y: lower - (TEXT.height - TEXT.size), anchor: "start", leader };
-      }
+      const lower = under - GAP - level * TEXT.height;
+      const box = { x0: x0 - 2, x1: x0 + long + 2, y0: lower - TEXT.height, y1: lower };
+      const { top, bottom } = band[c] ?? { top: 0, bottom: 0 };
+      const leader = { x: x / width, y0: lower + 1, y1: (top + bottom) / 2 };
+      const stem = { x0: x - 2, x1: x + 2, y0: lower, y1: top };
+      if (box.y0 < 0 || lines.some((line) => overlaps(box, line))) continue;
+      if (taken.some((other) => overlaps(box, other) || overlaps(stem, other))) continue;
+      return { text, x: x / width, dx: x0 - x, y: lower - (TEXT.height - TEXT.size), anchor: "start", leader };
     }
   }
   return undefined;
+}
+
+/** The skyline's highest point, which is its smallest y, over a stretch of columns. */
+function highest(skyline: readonly number[], from: number, to: number): number {
+  let y = Infinity;
+  for (let c = Math.floor(from); c < Math.min(skyline.length, Math.ceil(to)); c++) y = Math.min(y, skyline[c] ?? y);
+  return y;
 }

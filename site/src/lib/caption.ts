@@ -1,5 +1,7 @@
 import type { Figures } from "./figures";
 
+const BYTES = { GB: "10⁹", MB: "10⁶", kB: "10³" } as const;
+
 /** The headline figure's caption, a sentence each. */
 export function caption(f: Figures): string[] {
   const { default: plain, backprop } = f;
@@ -13,7 +15,7 @@ export function caption(f: Figures): string[] {
       ? `BackProp’s peak is ${f.saving} (${f.savingPercent}) lower: at most ${backprop.gradients} of gradients exist at once, where the plain loop holds ${plain.gradients}.`
       : `BackProp’s peak is ${backprop.peak}, the plain loop’s ${plain.peak}: here gradients do not set the peak.`,
     `One training step of ${model} at batch size ${f.batchSize} with ${f.optimizer} (${f.implementation} implementation), ${where}, PyTorch ${f.torch}, ${f.date}.`,
-    `Both plots share their scales; 1 ${f.unit} is ${f.unit === "GB" ? "10⁹" : "10⁶"} bytes.`,
+    `Both plots share their scales; 1 ${f.unit} is ${BYTES[f.unit]} bytes.`,
   ];
   if (plain.step !== null && backprop.step !== null)
     sentences.push(

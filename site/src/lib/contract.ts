@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { fault, type Fault } from "./invariants";
+import { explain } from "./schema-fault";
 import type { MemoryTimelines } from "./timelines";
 
 export type * from "./timelines";
@@ -58,37 +59,4 @@ function schemaFault(data: unknown): Fault | undefined {
   if (compiled(data)) return undefined;
   const error = compiled.errors?.[0];
   return error ? explain(error) : { path: "", reason: "does not follow the schema" };
-}
-
-/** Ajv's error as a path that JavaScript and jq readers know, and the end of a sentence. */
-function explain({ keyword, instancePath, params, data, message }: ErrorObject): Fault {
-  const path = dotted(instancePath);
-  const member = (name: unknown) => (path ? `${path}.${String(name)}` : String(name));
-  switch (keyword) {
-    case "required":
-      return { path: member(params["missingProperty"]), reason: "is missing" };
-    case "additionalProperties":
-      return { path: member(params["additionalProperty"]), reason: "is not part of the contract" };
-    case "type":
-      return { path, reason: `must be ${[params["type"]].flat().join(" or ")}, not ${shown(data)}` };
-    case "const":
-      return { path, reason: `must be ${shown(params["allowedValue"])}, not ${shown(data)}` };
-    case "enum":
-      return { path, reason: `must be one of ${shown(params["allowedValues"])}, not ${shown(data)}` };
-    default:
-      return { path, reason: `${message ?? keyword}, and is ${shown(data)}` };
-  }
-}
-
-function dotted(pointer: string): string {
-  return pointer
-    .split("/")
-    .slice(1)
-    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
-    .reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : path ? `${path}.${part}` : part), "");
-}
-
-function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
-  return text.length > 120 ? `${text.slice(0, 117)}...` : text;
 }

@@ -7,11 +7,12 @@ import { totals } from "./timelines";
 export function describe({ label, timeline }: Mode, unit: Unit): string {
   const { peak, partsText, peakTime, end } = modeFigures(timeline, unit);
   const sums = totals(timeline);
-  const phases = timeline.phases.map((p) => `${p.name} from ${duration(p.start)} to ${duration(p.end)}`).join(", ");
+  const parts = timeline.phases.map((p) => `${p.name} from ${duration(p.start)} to ${duration(p.end)}`).join(", ");
   return (
     `${label}: memory over one training step of ${end}, stacked by category. ` +
     `It starts at ${memory(sums[0] ?? 0, unit)}, peaks at ${peak} after ${peakTime} and ends at ${memory(sums.at(-1) ?? 0, unit)}. ` +
-    `The peak is made of ${partsText}. Phases: ${phases}.` +
+    `The peak is made of ${partsText}.` +
+    (parts ? ` Phases: ${parts}.` : "") +
     (timeline.reserved_gb === null ? "" : ` The allocator reserved ${memory(timeline.reserved_gb, unit)}.`)
   );
 }

@@ -11,9 +11,9 @@ export function fixed(value: number, places: number): string {
   return signed(/^-0(\.0*)?$/.test(text) ? text.slice(1) : text);
 }
 
-/** How memory is written: GB, or MB where even the largest amount in sight is under 1 GB. */
+/** How memory is written: GB, or MB or kB where even the largest amount in sight is under 1 GB or 1 MB. */
 export interface Unit {
-  name: "GB" | "MB";
+  name: "GB" | "MB" | "kB";
   perGb: number;
   places: number;
   /** All that the data has: it is rounded to 4 places of a GB. */
@@ -23,8 +23,10 @@ export interface Unit {
 const GB: Unit = { name: "GB", perGb: 1, places: 2, allPlaces: 4 };
 const MB: Unit = { name: "MB", perGb: 1000, places: 1, allPlaces: 1 };
 
+const KB: Unit = { name: "kB", perGb: 1e6, places: 1, allPlaces: 1 };
+
 export function unitFor(largestGb: number): Unit {
-  return largestGb < 1 ? MB : GB;
+  return largestGb < 0.001 ? KB : largestGb < 1 ? MB : GB;
 }
 
 /** An amount without its unit, for columns and sums that say it once: `13.76`. */

@@ -10,23 +10,21 @@ export interface Mode {
   phaseTexts?: Readonly<Record<string, readonly string[]>>;
 }
 
+/** What BackProp's brackets say, since its calls do something else than their names tell. */
+const BACKPROP_PHASES = {
+  backward: ["backward: from the loss to the output only", "backward: loss to output only"],
+  "optimizer step": [
+    "optimizer step: walks back, updates and frees as it goes",
+    "optimizer step: walks, updates, frees",
+    "optimizer step, walk included",
+    "optimizer step",
+  ],
+};
+
 /** The headline's two: the plain PyTorch loop, and the same loop with the wrapper. */
 export function headlineModes(timelines: MemoryTimelines): Mode[] {
   return [
     { key: "default", label: "Plain loop", timeline: timelines.default },
-    {
-      key: "backprop",
-      label: "BackProp",
-      timeline: timelines.backprop,
-      phaseTexts: {
-        backward: ["backward: from the loss to the output only", "backward: loss to output only"],
-        "optimizer step": [
-          "optimizer step: walks back, updates and frees as it goes",
-          "optimizer step: walks, updates, frees",
-          "optimizer step, walk included",
-          "optimizer step",
-        ],
-      },
-    },
+    { key: "backprop", label: "BackProp", timeline: timelines.backprop, phaseTexts: BACKPROP_PHASES },
   ];
 }

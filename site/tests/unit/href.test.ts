@@ -12,6 +12,6 @@ it.each([
 });
 
 it("gives whole addresses, and says what is missing", () => {
-  expect(absolute("/og.png", new URL("https://host.example"))).toBe("https://host.example/og.png");
-  expect(() => absolute("/og.png", undefined)).toThrow("`site` is not set in astro.config.mjs");
+  expect(absolute("/og/about.png", new URL("https://host.example"))).toBe("https://host.example/og/about.png");
+  expect(() => absolute("/og/about.png", undefined)).toThrow("`site` is not set in astro.config.mjs");
 });

@@ -7,7 +7,7 @@ export function scripts(page: string): string[] {
   for (const file of found) {
     // Bundled scripts name others relative to themselves, workers relative to the site's root.
     for (const [, path = ""] of read(file).matchAll(/["'`]([^"'`\s]+\.js)["'`]/g)) {
-      const other = path.startsWith("/") ? path.slice(1) : normalize(join(dirname(file), path));
+      const other = /^\/?_astro\//.test(path) ? path.replace(/^\//, "") : normalize(join(dirname(file), path));
       if (!found.includes(other)) found.push(other);
     }
   }

@@ -27,7 +27,8 @@ export const test = base.extend<Fixtures, { built: string }>({
     page.on("requestfailed", (request) => problems.push(`${request.url()} ${request.failure()?.errorText}`));
     page.on("request", (request) => {
       const { protocol, origin } = new URL(request.url());
-      if (protocol !== "data:" && origin !== baseURL) problems.push(`asks another host: ${request.url()}`);
+      if (!["data:", "blob:"].includes(protocol) && origin !== baseURL)
+        problems.push(`asks another host: ${request.url()}`);
     });
     page.on("response", (response) => {
       if (response.status() >= 400) problems.push(`${response.status()} ${response.url()}`);
