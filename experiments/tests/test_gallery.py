@@ -52,11 +52,11 @@ def test_reducing_keeps_what_a_picture_could_show(timeline: dict[str, Any], wind
 
 
 def test_each_entry_has_its_file_and_its_command():
-    assert {path.stem for path in PLANS.glob("*.json")} == {*gallery.GALLERY, "published"}
+    assert {path.stem for path in PLANS.glob("*.json")} == {*gallery.GALLERY, "published", "ladder"}
     for name, entry in gallery.GALLERY.items():
         document = contract.read(PLANS / f"{name}.json")
         assert document["environment"]["source"] == "simulated"
-        assert document["environment"]["command"] == entry.command(name)
+        assert document["environment"]["command"] == entry.command(f"data/plans/{name}.json")
         assert document["workload"]["dtype"] == entry.dtype
 
 
@@ -76,7 +76,24 @@ def test_plans_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, c
     for mode in contract.MODES:
         assert again[mode]["peak_gb"] == committed[mode]["peak_gb"]
         assert again[mode]["gb"] == committed[mode]["gb"]
-    assert not (tmp_path / "plans" / "published.json").exists()  # of all models only
+    assert [path.name for path in (tmp_path / "plans").iterdir()] == ["linear-stack.json"]  # the rest with all only
+    assert not (tmp_path / "simulated").exists()
+
+
+@pytest.mark.parametrize("place", gallery.SIMULATED)
+def test_the_headline_is_filed_like_a_run(place: str):
+    document = contract.read(sources.DATA / place / contract.FILE_NAME)
+    entry = gallery.SIMULATED[place]
+    assert document["environment"]["source"] == "simulated"
+    assert document["environment"]["command"] == entry.command(f"data/{place}/{contract.FILE_NAME}")
+    assert document["workload"]["optimizer"]["implementation"] == entry.implementation
+
+
+def test_simulated_runs_are_made_again(tmp_path: Path):
+    gallery.make_simulated(tmp_path)
+    for place in gallery.SIMULATED:
+        again, committed = (contract.read(data / place / contract.FILE_NAME) for data in (tmp_path, sources.DATA))
+        assert [again[mode]["gb"] for mode in contract.MODES] == [committed[mode]["gb"] for mode in contract.MODES]
 
 
 def test_an_unknown_plan_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_workloads import SMALL
 
-from timelines import contract, gpus, plan
+from timelines import contract, gpus, optimizers, plan
 from timelines.optimizers import adamw
 from timelines.recorder import Recorder
 from timelines.recording import Recording
@@ -35,6 +35,21 @@ def test_a_plan_is_what_the_recorder_sees_of_a_real_step(name: str, mode: str, i
     assert peak.nbytes == real.nbytes
     assert peak.by_category == real.by_category
     assert peak.moment == real.moment
+
+
+@pytest.mark.parametrize("mode", contract.MODES)
+def test_eight_bit_state_is_planned_as_it_is_taken(mode: str):
+    """bitsandbytes computes a code book from values when it is made, and has a fake version of its update."""
+    eight_bit = optimizers.parse("bitsandbytes.optim:AdamW8bit")
+    workload = SMALL["linear-stack"]
+    step = TrainingStep(workload, mode, eight_bit, torch.device("cpu"))
+    step()
+    recorder = Recorder(step.model, step.optimizer)
+    with recorder:
+        step(phase=recorder.phase, see_batch=recorder.is_input)
+    planned = plan.predict(workload, eight_bit, mode, gpus.DEFAULT).recording.peak().by_category["OPTIMIZER_STATE"]
+    taken = Recording(recorder).peak().by_category["OPTIMIZER_STATE"]
+    assert taken == pytest.approx(planned, rel=0.05)
 
 
 @pytest.mark.parametrize(

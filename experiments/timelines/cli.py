@@ -100,10 +100,13 @@ def plans(
     names: Annotated[list[str] | None, typer.Argument(help="Which of the gallery; all by default.")] = None,
     data: Annotated[Path, typer.Option(help="The data folder.")] = sources.DATA,
 ) -> None:
-    """Remake data/plans: predicted timelines of known models, and published figures beside ours."""
-    from timelines import gallery
+    """Remake data/plans and data/simulated: predicted timelines of known models, and published figures beside ours."""
+    from timelines import gallery, ladder
 
     gallery.make(data / "plans", names or ())
+    if not names:
+        gallery.make_simulated(data)
+        ladder.write(data / "plans")
 
 
 @app.command()

@@ -6,7 +6,7 @@ and libraries' workspaces.
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,21 +44,32 @@ class Entry:
         """The optimizer."""
         return optimizers.parse(self.optimizer, self.implementation, self.settings)
 
-    def command(self, name: str) -> str:
-        """What makes this entry's timeline, unreduced."""
+    def command(self, out: str) -> str:
+        """What writes this entry's timeline, unreduced, to a path."""
+        return f"timelines plan {self.options()} --out {out}"
+
+    def options(self) -> str:
+        """The entry as `timelines plan` takes it."""
         config = CONFIGS / f"{self.target}.json"
-        words = ["timelines plan", f"experiments/workloads/configs/{config.name}" if config.exists() else self.target]
+        words = [f"experiments/workloads/configs/{config.name}" if config.exists() else self.target]
         words += [f"--batch {self.batch}", f"--dtype {self.dtype}", f"--optimizer {self.optimizer}"]
         words += [f"--seq-len {self.seq_len}"] if self.seq_len else []
         words += [f"--optimizer-impl {self.implementation}"] if self.implementation else []
         words += [f"--set '{setting}'" for setting in self.settings]
         words += ["--checkpoint-activations"] if self.checkpoint else []
-        return " ".join([*words, f"--out data/plans/{name}.json"])
+        return " ".join(words)
 
 
 _BF16: dict[str, Any] = {"dtype": "bfloat16"}
+_HEADLINE = Entry("linear-stack", 2048, settings=("lr=0.01", "betas=(0.1, 0.1)"))
+# The headline's step, as data/cpu and data/cuda measure it: one source more for the site to show.
+SIMULATED = {
+    "simulated": replace(_HEADLINE, implementation="for-loop"),
+    "simulated/foreach": replace(_HEADLINE, implementation="foreach"),
+    "simulated/fused": _HEADLINE,
+}
 GALLERY = {
-    "linear-stack": Entry("linear-stack", 2048, settings=("lr=0.01", "betas=(0.1, 0.1)")),
+    "linear-stack": _HEADLINE,
     "gpt2-small": Entry("gpt2-small", 4, 1024, "bfloat16-autocast"),
     "gpt2-xl": Entry("gpt2-xl", 4, 1024, "bfloat16-autocast", checkpoint=True),
     "llama-3.2-1b": Entry("llama-3.2-1b", 1, 2048, checkpoint=True, **_BF16),
@@ -86,17 +97,30 @@ def make(folder: Path, names: Sequence[str]) -> None:
     for name, entry in GALLERY.items():
         if names and name not in names:
             continue
-        workload, choice = entry.model.workload(), entry.choice
-        plans = plan.predict_modes(workload, choice, gpus.DEFAULT)
+        plans = _write(entry, folder / f"{name}.json", f"data/plans/{name}.json")
         peaks[name] = {mode: published.most(planned) for mode, planned in plans.items()}
-        environment = plan_command.describe_environment(gpus.DEFAULT.name, entry.command(name))
-        document = plan.document(plans, workload, choice, environment)
-        for mode in contract.MODES:
-            document[mode] = reduce(document[mode])
-        contract.write(folder / f"{name}.json", document)
         print(f"{name}: {plan_table.conclusions(plans, None)[0]}", flush=True)
     if not names:
         write_text(folder / PUBLISHED_NAME, json.dumps(published.rows(peaks), indent=2) + "\n")
+
+
+def make_simulated(data: Path) -> None:
+    """Plans the headline's step with each implementation and files it like a run, in data/simulated."""
+    for place, entry in SIMULATED.items():
+        (data / place).mkdir(parents=True, exist_ok=True)
+        _write(entry, data / place / contract.FILE_NAME, f"data/{place}/{contract.FILE_NAME}")
+
+
+def _write(entry: Entry, path: Path, shown: str) -> dict[str, plan.ModePlan]:
+    """Plans an entry, writes its timelines to `path`, which its command calls `shown`, and returns its plans."""
+    workload, choice = entry.model.workload(), entry.choice
+    plans = plan.predict_modes(workload, choice, gpus.DEFAULT)
+    environment = plan_command.describe_environment(gpus.DEFAULT.name, entry.command(shown))
+    document = plan.document(plans, workload, choice, environment)
+    for mode in contract.MODES:
+        document[mode] = reduce(document[mode])
+    contract.write(path, document)
+    return plans
 
 
 def reduce(timeline: dict[str, Any], windows: int = _WINDOWS) -> dict[str, Any]:

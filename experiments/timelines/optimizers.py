@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 
 from timelines.errors import UsageError
 
@@ -35,7 +36,9 @@ class OptimizerChoice:
         accepted = inspect.signature(self.type.__init__).parameters
         flags: dict[str, Any] = {k: v for k, v in IMPLEMENTATIONS[self.implementation].items() if k in accepted}
         try:
-            return self.type(parameters, **self.settings, **flags)
+            # 8-bit optimizers compute their code books from values, which a plan's fake tensors do not have.
+            with unset_fake_temporarily():
+                return self.type(parameters, **self.settings, **flags)
         except (TypeError, ValueError, RuntimeError) as error:
             raise UsageError(f"{self.type.__name__} refuses these settings or parameters: {error}") from error
 

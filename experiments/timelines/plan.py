@@ -44,8 +44,9 @@ def predict(workload: Workload, optimizer: OptimizerChoice, mode: str, gpu: Gpu)
     """
     recorder = None
     try:
-        # A fallback would run an operation that fake tensors lack on real ones, and take its memory.
-        with _Fake(allow_fallback_kernels=False):
+        # A fallback would run an operation that fake tensors lack on real ones, and take its memory. What an optimizer
+        # computed when it was made (a code book) is real, and may go in.
+        with _Fake(allow_fallback_kernels=False, allow_non_fake_inputs=True):
             step = TrainingStep(workload, mode, optimizer, CPU)
             _make_state(step, optimizer.type.__name__)
             recorder = Recorder(step.model, step.optimizer, RooflineClock(gpu), _BLOCK)

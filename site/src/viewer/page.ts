@@ -162,5 +162,6 @@ addEventListener("paste", ({ clipboardData }) => {
 });
 addEventListener("hashchange", () => void openLink(location.hash));
 
+part("without").hidden = true;
 drop.hidden = false;
 void openLink(location.hash);

@@ -23,7 +23,7 @@ test.describe("under a base path", () => {
 
   test("every link leads somewhere, in pages, sitemap and feed", () => {
     expect(brokenLinks(dist, BASE).broken).toEqual([]);
-    for (const path of sitemap(dist)) expect(path).toMatch(/^\/repo\/([\w/-]+\/)?$/);
+    for (const path of sitemap(dist)) expect(path).toMatch(/^\/repo\/([\w/.-]+\/)?$/);
     const addresses = [...read("rss.xml", dist).matchAll(/https:\/\/name\.example\/[^"<&]*/g)].map(([url]) => url);
     expect(addresses).toContain(`https://name.example/repo${ARTICLE}`);
     for (const url of addresses) expect(url).toMatch(/^https:\/\/name\.example\/repo\//);
