@@ -10,9 +10,9 @@ export interface FeedOptions {
 }
 
 /** What says nothing in a feed reader, or says it twice. */
-const DROPPED = new Set(["script", "style", "link", "template", "svg", "details"]);
+const DROPPED = new Set(["script", "style", "link", "template", "svg", "nav", "button"]);
 /** What only carries classes. */
-const UNWRAPPED = new Set(["html", "head", "body", "article", "span"]);
+const UNWRAPPED = new Set(["html", "head", "body", "article", "span", "details", "memory-timelines"]);
 /** What means something without our style sheets. */
 const KEPT = ["href", "src", "alt", "scope", "dateTime"];
 
@@ -26,10 +26,15 @@ function plain(node: RootContent, options: FeedOptions): ElementContent[] {
   if (node.type === "text") return [node];
   if (node.type !== "element" || DROPPED.has(node.tagName)) return [];
   if (node.tagName === "math") return [formula(node)];
-  const children = node.children.flatMap((child) => plain(child, options));
+  if (node.tagName === "summary") return [{ ...node, tagName: "p", properties: {}, children: texts(node, options) }];
+  const children = texts(node, options);
   if (UNWRAPPED.has(node.tagName)) return children;
-  if (node.tagName === "figure") return [figure(children, options)];
+  if (node.tagName === "figure") return [figure(node, options)];
   return [{ ...node, properties: properties(node.properties, options.page), children }];
+}
+
+function texts(node: Element, options: FeedOptions): ElementContent[] {
+  return node.children.flatMap((child) => plain(child, options));
 }
 
 function properties(all: Properties, page: string): Properties {
@@ -68,9 +73,17 @@ function tex(node: Element): string {
   return "";
 }
 
-/** The image, with the caption of the figure that it stands for. */
-function figure(children: ElementContent[], { image }: FeedOptions): Element {
-  const caption = children.filter((child) => child.type === "element" && child.tagName === "figcaption");
-  const img: Element = { type: "element", tagName: "img", properties: { ...image }, children: [] };
-  return { type: "element", tagName: "figure", properties: {}, children: [img, ...caption] };
+/** The image, with the caption of the figure that it stands for, and without what the caption folds up. */
+function figure(node: Element, options: FeedOptions): Element {
+  const caption = node.children.find((child) => child.type === "element" && child.tagName === "figcaption");
+  const words = caption?.type === "element" ? caption.children : [];
+  const open = words.filter((child) => child.type !== "element" || child.tagName !== "details");
+  const img: Element = { type: "element", tagName: "img", properties: { ...options.image }, children: [] };
+  const figcaption: Element = {
+    type: "element",
+    tagName: "figcaption",
+    properties: {},
+    children: open.flatMap((child) => plain(child, options)),
+  };
+  return { type: "element", tagName: "figure", properties: {}, children: caption ? [img, figcaption] : [img] };
 }

@@ -4,6 +4,7 @@ import { z } from "astro/zod";
 import { dataDirectory, loadTimelines, type MemoryTimelines } from "./contract";
 
 const PUBLISHED = "published.json";
+const LADDER = "ladder.json";
 
 /** A figure that others published, and ours for the same setting; `difference` is ours less theirs. */
 const row = z.strictObject({
@@ -20,15 +21,33 @@ export type PublishedRow = z.infer<typeof row>;
 
 /** data/plans/published.json. Throws one sentence if it is missing or something else. */
 export function loadPublished(file: string = join(dataDirectory(), "plans", PUBLISHED)): PublishedRow[] {
+  return parsed(file, z.array(row));
+}
+
+function parsed<T>(file: string, schema: z.ZodType<T>): T {
   if (!existsSync(file)) throw new Error(`${file}: there is no such file; \`make plans\` makes it.`);
-  const found = z.array(row).safeParse(JSON.parse(readFileSync(file, "utf8")));
+  const found = schema.safeParse(JSON.parse(readFileSync(file, "utf8")));
   if (found.success) return found.data;
   const issue = found.error.issues[0];
   throw new Error(`${file}: ${issue?.path.join(".") ?? "the whole"}: ${issue?.message ?? "is something else"}.`);
 }
 
+const ladder = z.object({
+  model: z.string(),
+  rungs: z.array(z.object({ what: z.string(), setting: z.string(), default: z.number(), backprop: z.number() })).min(2),
+});
+
+export type Ladder = z.infer<typeof ladder>;
+
+/** data/plans/ladder.json: a model's peaks in GB as more that saves memory is added. Throws as loadPublished does. */
+export function loadLadder(file: string = join(dataDirectory(), "plans", LADDER)): Ladder {
+  return parsed(file, ladder);
+}
+
 export interface Plan {
   name: string;
+  /** Where its data are. */
+  file: string;
   timelines: MemoryTimelines;
   /** Of the plain loop's peak, that BackProp saves. */
   saved: number;
@@ -43,11 +62,12 @@ export function planPath({ name }: Plan): string {
 export function loadPlans(folder: string = join(dataDirectory(), "plans")): Plan[] {
   if (!existsSync(folder)) throw new Error(`${folder}: there is no such folder; \`make plans\` makes it.`);
   return readdirSync(folder)
-    .filter((file) => file.endsWith(".json") && file !== PUBLISHED)
+    .filter((file) => file.endsWith(".json") && file !== PUBLISHED && file !== LADDER)
     .map((file) => {
-      const timelines = loadTimelines(join(folder, file));
+      const path = join(folder, file);
+      const timelines = loadTimelines(path);
       const saved = 1 - timelines.backprop.peak_gb / timelines.default.peak_gb;
-      return { name: basename(file, ".json"), timelines, saved };
+      return { name: basename(file, ".json"), file: path, timelines, saved };
     })
     .sort((a, b) => b.saved - a.saved);
 }

@@ -9,6 +9,8 @@ export interface Run {
   key: string;
   /** What tells it from the others: `CPU, fused`. */
   label: string;
+  /** Where its data are. */
+  file: string;
   timelines: MemoryTimelines;
 }
 
@@ -27,10 +29,12 @@ export function loadRuns(data: string = dataDirectory()): Run[] {
       .sort();
     return [source, ...inside].filter((path) => existsSync(join(data, path, FILE)));
   }).map((path) => {
-    const timelines = loadTimelines(join(data, path, FILE));
+    const file = join(data, path, FILE);
+    const timelines = loadTimelines(file);
     const { environment, workload } = timelines;
-    const label = `${SOURCES[environment.source]}, ${workload.optimizer.implementation}`;
-    return { key: path.replaceAll("/", "-"), label, timelines };
+    const source = SOURCES[environment.source];
+    const label = `${source.charAt(0).toUpperCase()}${source.slice(1)}, ${workload.optimizer.implementation}`;
+    return { key: path.replaceAll("/", "-"), label, file, timelines };
   });
 }
 

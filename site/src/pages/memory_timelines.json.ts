@@ -1,5 +1,7 @@
+import { join } from "node:path";
 import type { APIRoute } from "astro";
-import { loadTimelines } from "../lib/contract";
+import { dataDirectory } from "../lib/contract";
+import { served } from "../lib/served";
 
 /** The data behind the article, as it was measured. */
-export const GET: APIRoute = () => Response.json(loadTimelines());
+export const GET: APIRoute = () => served(join(dataDirectory(), "memory_timelines.json"), "application/json");

@@ -28,6 +28,57 @@ test.describe("without JavaScript", () => {
   });
 });
 
+test("a guess, contents and notes open and lead on without JavaScript", async ({ browser, baseURL }) => {
+  const context = await browser.newContext({ javaScriptEnabled: false, ...(baseURL && { baseURL }) });
+  const page = await context.newPage();
+  await page.goto(ARTICLE);
+  const answer = page.getByText("With one gradient at a time the peak is");
+  await expect(answer).toBeHidden();
+  await page.locator(".guess summary").click();
+  await expect(answer).toBeVisible();
+  await page.locator(".contents summary").click();
+  await page.getByRole("navigation", { name: "Contents" }).getByRole("link", { name: "Limits" }).click();
+  await expect(page).toHaveURL(/#limits$/);
+  await page.locator("[data-footnote-ref]").first().click();
+  await expect(page.locator("[data-footnotes] li").first()).toBeInViewport();
+  await expect(page.locator(".copy")).toHaveCount(0);
+  await context.close();
+});
+
+test("code can be copied", async ({ page, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.goto(ARTICLE);
+  const block = page.locator(".code").filter({ hasText: "from backprop import BackProp" });
+  const button = block.getByRole("button");
+  await button.click();
+  await expect(button).toHaveText("Copied");
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied).toContain("model, optimizer = BackProp(model, optimizer)\n");
+  expect(copied).not.toContain("Copy");
+});
+
+test("says what it is to machines, and how to cite it", async ({ page, baseURL }) => {
+  await page.goto(ARTICLE);
+  const text = await page.locator('script[type="application/ld+json"]').textContent();
+  const data = JSON.parse(text ?? "") as Record<string, string>;
+  expect(data["@type"]).toBe("BlogPosting");
+  expect(data["headline"]).toBe(await page.getByRole("heading", { level: 1 }).innerText());
+  const image = new URL(data["image"] ?? "").pathname;
+  expect((await page.request.get(`${baseURL}${image}`)).headers()["content-type"]).toBe("image/png");
+  await expect(page.locator("pre", { hasText: "@misc{" })).toContainText("year = {2026}");
+  await expect(page.locator(".byline")).toContainText(/\d+ minutes/);
+});
+
+test("other runs of the same step are a link away", async ({ page }) => {
+  await page.goto(ARTICLE);
+  const runs = page.getByRole("navigation", { name: "Runs of this step" });
+  await expect(runs.locator("[aria-current]")).toHaveCount(1);
+  await runs.getByRole("link", { name: "Simulated, fused" }).click();
+  await expect(page).toHaveURL(/\/runs\/simulated-fused\/$/);
+  await expect(page.locator("figure.memory-timelines .name").first()).toContainText("13.02 GB");
+  await expect(page.locator("figure.memory-timelines .name").last()).toContainText("10.87 GB");
+});
+
 test("the prose has the data’s numbers", async ({ page }) => {
   await page.goto(ARTICLE);
   const prose = (await page.locator("article.prose").innerText()).replaceAll(/\s+/g, " ");

@@ -7,6 +7,7 @@ import { serve } from "./support/server";
 
 /** GitHub Pages serves a project's site from a folder. */
 const BASE = "/repo/";
+const REPOSITORY = "https://host.example/name/repo";
 
 test.describe("under a base path", () => {
   test.describe.configure({ mode: "serial" });
@@ -16,7 +17,11 @@ test.describe("under a base path", () => {
   test.beforeAll(async () => {
     copy = copyOfRepository();
     dist = join(copy.root, "site/dist");
-    const { code, output } = await copy.build({ SITE_BASE: BASE, SITE_URL: "https://name.example" });
+    const { code, output } = await copy.build({
+      SITE_BASE: BASE,
+      SITE_URL: "https://name.example",
+      SITE_REPOSITORY: REPOSITORY,
+    });
     expect(code, output).toBe(0);
   });
   test.afterAll(() => copy.remove());
@@ -41,7 +46,16 @@ test.describe("under a base path", () => {
     await page.goto(origin + BASE);
     await page.getByRole("link", { name: "Gradients that never coexist" }).click();
     await expect(page).toHaveURL(origin + BASE + ARTICLE.slice(1));
-    await page.getByRole("link", { name: "About" }).click();
+    await expect(page.getByRole("link", { name: "Edit this page" })).toHaveAttribute(
+      "href",
+      `${REPOSITORY}/edit/main/site/src/content/blog/gradients-that-never-coexist.mdx`,
+    );
+    await page.locator("figure.memory-timelines").scrollIntoViewIfNeeded();
+    await expect(page.getByRole("slider")).toBeAttached();
+    await page.getByRole("link", { name: "Viewer", exact: true }).click();
+    await page.setInputFiles("#viewer-input", join(copy.root, "data/memory_timelines.json"));
+    await expect(page.getByRole("status")).toContainText("Plain loop: peak");
+    await page.getByRole("link", { name: "About", exact: true }).click();
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("About");
     expect(failed).toEqual([]);
     close();

@@ -32,6 +32,14 @@ it("puts the image in place of a drawing, and keeps its caption", () => {
   ).toBe('<figure><img src="https://host.example/a.png" alt="A"><figcaption>Caption</figcaption></figure>');
 });
 
+it("opens what is folded up in the text", () => {
+  expect(feed("<details class='x'><summary>Guess</summary><p>Half</p></details>")).toBe("<p>Guess</p><p>Half</p>");
+});
+
+it("leaves out buttons and ways around the page", () => {
+  expect(feed("<nav><a href='#a'>a</a></nav><p>b</p><button>Copy</button>")).toBe("<p>b</p>");
+});
+
 it("keeps lines of code apart", () => {
   expect(feed('<pre><code><span class="line"><span>a</span></span>\n<span class="line">b</span></code></pre>')).toBe(
     "<pre><code>a\nb</code></pre>",
