@@ -55,7 +55,7 @@ test.describe("under a base path", () => {
     await page.getByRole("link", { name: "Viewer", exact: true }).click();
     await page.setInputFiles("#viewer-input", join(copy.root, "data/memory_timelines.json"));
     await expect(page.getByRole("status")).toContainText("Plain loop: peak");
-    await page.getByRole("link", { name: "About", exact: true }).click();
+    await page.getByRole("navigation", { name: "Site" }).getByRole("link", { name: "About" }).click();
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("About");
     expect(failed).toEqual([]);
     close();
