@@ -116,8 +116,11 @@ class BackProp(torch.optim.Optimizer):
         self._paused = self._warned = False
         if step := self.__dict__.pop("step", None):  # a scheduler that was made first has put its own here
             undo.callback(setattr, self, "step", step)
-        self._handles: dict[torch.nn.Parameter, Any] = {}
-        undo.callback(lambda handles: [handle.remove() for handle in handles.values()], self._handles)
+        # By id, since a parameter's own hash is a call of Python: the parameter, so that its id stays its own, our
+        # hook's handle, and all of its hooks.
+        self._handles: dict[int, tuple[Any, Any, Any]] = {}
+        undo.callback(lambda handles: [handle.remove() for _, handle, _ in handles.values()], self._handles)
+        self._places: _Places | None = None
         self._arm()
         undo.callback(model.register_forward_pre_hook(_ModelHook(model, self._before_forward), prepend=True).remove)
         after = _ModelHook(model, self._after_forward)  # pyright: ignore  # torch's decorator loses a method's type
@@ -133,14 +136,15 @@ class BackProp(torch.optim.Optimizer):
 
         def landed(parameter: Any) -> None:
             if (optimizer := this()) is not None:
-                optimizer._landed(parameter)
+                (optimizer._visit or optimizer._landed_outside)(parameter)
 
         for parameter in self._parameters():
-            handle = self._handles.get(parameter)
-            if parameter.requires_grad and (handle is None or len(parameter._post_accumulate_grad_hooks) > 1):
-                if handle is not None:
-                    handle.remove()
-                self._handles[parameter] = parameter.register_post_accumulate_grad_hook(landed)
+            known = self._handles.get(id(parameter))
+            if (known is None or len(known[2]) > 1) and parameter.requires_grad:
+                if known is not None:
+                    known[1].remove()
+                handle = parameter.register_post_accumulate_grad_hook(landed)
+                self._handles[id(parameter)] = parameter, handle, parameter._post_accumulate_grad_hooks
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """A copy is an optimizer of the plain class."""
@@ -181,17 +185,18 @@ class BackProp(torch.optim.Optimizer):
         update = _Update(self, self._plain, self._bucket_bytes, self._adjustments)
         try:
             self._walk(update.landed)
-            missing = self._zeroed - update.done  # the plain loop would update them with zeros
-            for parameter in self._parameters():
-                if parameter.grad is None and id(parameter) in missing:
+            waiting = self._parameters() if update.waiting else []
+            for parameter in [parameter for parameter in waiting if id(parameter) in update.waiting]:
+                # The plain loop updates with zeros what zero_grad(set_to_none=False) has left.
+                if parameter.grad is None and id(parameter) in self._zeroed:
                     parameter.grad = torch.zeros_like(parameter)
-                if parameter.grad is not None and id(parameter) not in update.done:
+                if parameter.grad is not None:
                     update.landed(parameter)
             update.finish()
         finally:
             self._adjustments.clear()
             self._uncut = 0
-        self._updated, self._zeroed = update.done, set()
+        self._updated, self._zeroed = update.done(), set()
         return loss
 
     # No scheduler need replace it to see it called, and no load_state_dict() need add the hooks once more.
@@ -203,16 +208,20 @@ class BackProp(torch.optim.Optimizer):
         With `set_to_none=False`, a parameter that gets no gradient later is updated with zeros, as in the plain loop.
         """
         _bring_gradients(self)
-        ours = {id(_ANCHOR), id(self), *map(id, self._parameters())}
-        if self._pending and not (set_to_none and ours.issuperset(map(id, _reached(self._pending)))):
-            self._accumulate()  # models upstream want what passes through this one; zeros stay where a gradient was
-        with_gradient = {id(p) for p in self._parameters() if p.grad is not None}
-        self._zeroed = set() if set_to_none else self._zeroed | self._updated | with_gradient
+        parameters = self._parameters()
+        if self._pending:
+            ours = {id(_ANCHOR), id(self), *map(id, parameters)}
+            if not (set_to_none and ours.issuperset(map(id, _reached(self._pending)))):
+                self._accumulate()  # models upstream want what passes through this one; zeros stay where a gradient was
+        if set_to_none:
+            self._zeroed = set()
+        else:
+            self._zeroed |= self._updated | {id(p) for p in parameters if p.grad is not None}
         self._updated = set()
         self._pending.clear()
         self._adjustments.clear()
         self._uncut = 0
-        for parameter in self._parameters():
+        for parameter in parameters:
             parameter.grad = None
 
     def clip_grad_norm_(
@@ -223,9 +232,11 @@ class BackProp(torch.optim.Optimizer):
         A first walk measures each gradient and frees it; step() walks again and scales. Returns the norm before
         clipping, a scalar tensor. Raises RuntimeError if it is not finite and `error_if_nonfinite` is set.
         """
-        norms: dict[Any, torch.Tensor] = {}
-        self._examine(lambda p: norms.update({p: torch.linalg.vector_norm(p.grad, norm_type)}))
-        ordered = [norms[p] for p in self._parameters() if p in norms]  # summed in torch's order
+        norms: dict[int, torch.Tensor] = {}
+        self._examine(lambda p: norms.update({id(p): torch.linalg.vector_norm(p.grad, norm_type)}))
+        ordered = [norms[id(p)] for p in self._parameters() if id(p) in norms]  # summed in torch's order
+        if len({(norm.device, norm.dtype) for norm in ordered}) == 1:  # one norm again, which is what torch takes
+            ordered = [torch.linalg.vector_norm(torch.stack(ordered), norm_type)]
         total = torch.nn.utils.get_total_norm(ordered, norm_type, error_if_nonfinite)
         clip = torch.nn.utils.clip_grads_with_norm_
         self._adjust(lambda parameters: clip(parameters, max_norm, total))
@@ -292,10 +303,8 @@ class BackProp(torch.optim.Optimizer):
     def _parameters(self) -> Parameters:
         return [parameter for group in vars(self)["param_groups"] for parameter in group["params"]]
 
-    def _landed(self, parameter: torch.nn.Parameter) -> None:
-        if self._visit is not None:
-            self._visit(parameter)
-        elif not self._paused:  # it comes from outside a walk, and waits in p.grad for step()
+    def _landed_outside(self, parameter: torch.nn.Parameter) -> None:
+        if not self._paused:  # it waits in p.grad for step()
             self._uncut += 1
             if self._adjustments:
                 raise RuntimeError(_AFTER_CLIPPING)
@@ -343,14 +352,14 @@ class BackProp(torch.optim.Optimizer):
         _bring_gradients(self)
         ours, seen = self._parameters(), set()
         leaves = [*ours, *(leaf for leaf in _reached(self._pending) if isinstance(leaf, torch.Tensor))]
-        earlier = {leaf: leaf.grad for leaf in leaves}
+        earlier = {id(leaf): (leaf, leaf.grad) for leaf in leaves}
         others = [(other, cut, cut.gradient) for other in _live if other is not self for cut in other._cuts]
 
         def show(parameter: Any) -> None:
-            if parameter in seen:
+            if id(parameter) in seen:
                 raise RuntimeError(_LANDED_TWICE)
-            seen.add(parameter)
-            if (before := earlier[parameter]) is not None:
+            seen.add(id(parameter))
+            if (before := earlier[id(parameter)][1]) is not None:
                 parameter.grad = before.clone() if parameter.grad is None else before + parameter.grad
             for adjust in self._adjustments:
                 adjust([parameter])
@@ -363,10 +372,10 @@ class BackProp(torch.optim.Optimizer):
             with torch.no_grad():
                 self._walk(show, keep=True)
                 for parameter in ours:
-                    if parameter not in seen and earlier[parameter] is not None:
+                    if id(parameter) not in seen and earlier[id(parameter)][1] is not None:
                         show(parameter)
         finally:  # what others have got will come again in step()
-            for leaf, gradient in earlier.items():
+            for leaf, gradient in earlier.values():
                 leaf.grad = gradient
             for other, cut, gradient in others:
                 cut.gradient = gradient
@@ -536,6 +545,26 @@ def _reached(cuts: Iterable[_Cut]) -> Iterator[Any]:
 # -- the buckets
 
 
+class _Places:
+    """Where an optimizer's parameters are: by id, the index of the group and the bytes of the gradient to come.
+
+    It keeps the parameters, so that their ids stay theirs, and serves all steps until the groups are others.
+    """
+
+    def __init__(self, groups: list[dict[str, Any]]) -> None:
+        self.parameters = [list(group["params"]) for group in groups]
+        self.ids = _ids(groups)
+        self.of = {
+            id(p): (index, p.numel() * p.element_size()) for index, group in enumerate(self.parameters) for p in group
+        }
+        total: int = sum(size for _, size in self.of.values())
+        self.capacity = min(max(total // 64, _SMALLEST_BUCKET), _LARGEST_BUCKET)
+
+
+def _ids(groups: list[dict[str, Any]]) -> list[list[int]]:
+    return [[id(parameter) for parameter in group["params"]] for group in groups]
+
+
 class _Update:
     """One step of an optimizer, taken in buckets as gradients land.
 
@@ -551,25 +580,23 @@ class _Update:
         self.groups: list[dict[str, Any]] = optimizer.param_groups
         self.settings = [{k: v for k, v in group.items() if k != "params"} for group in self.groups]
         self.after: dict[int, dict[str, Any]] = {}
-        self.group_of = {id(p): index for index, group in enumerate(self.groups) for p in group["params"]}
-        if capacity is None:
-            total: int = sum(p.numel() * p.element_size() for group in self.groups for p in group["params"])
-            capacity = min(max(total // 64, _SMALLEST_BUCKET), _LARGEST_BUCKET)
-        self.capacity: int = capacity
+        places: _Places | None = getattr(optimizer, "_places", None)
+        if places is None or places.ids != _ids(self.groups):
+            places = optimizer._places = _Places(self.groups)
+        self.places = places.of
+        self.waiting = dict(places.of)  # those of them that have not landed
+        self.capacity: int = places.capacity if capacity is None else capacity
         self.bytes = 0
         self.bucket: Parameters = []
-        self.done: set[int] = set()
         self.autocast = next(_autocast(p.device.type) for group in self.groups for p in group["params"])
 
     def landed(self, parameter: torch.nn.Parameter) -> None:
-        gradient = parameter.grad
-        key = id(parameter)
-        if gradient is None or key not in self.group_of:
-            return  # updated by a hook of the user's, or taken out of the optimizer since
-        if key in self.done:
-            raise RuntimeError(_LANDED_TWICE)
-        self.done.add(key)
-        size = gradient.numel() * gradient.element_size()
+        place = self.waiting.pop(id(parameter), None)
+        if place is None:
+            if id(parameter) in self.places and parameter.grad is not None:
+                raise RuntimeError(_LANDED_TWICE)
+            return  # taken out of the optimizer since
+        size = place[1]
         if self.bytes + size > self.capacity:
             self.flush()
         self.bucket.append(parameter)
@@ -577,18 +604,27 @@ class _Update:
         if self.bytes >= self.capacity:
             self.flush()
 
+    def done(self) -> set[int]:
+        """The ids of the parameters that were updated."""
+        return self.places.keys() - self.waiting.keys()
+
     def flush(self) -> None:
-        if not self.bucket:
-            return
+        bucket, self.bucket, self.bytes = self.bucket, [], 0
         narrowed: dict[int, Parameters] = {}
-        for parameter in self.bucket:
-            narrowed.setdefault(self.group_of[id(parameter)], []).append(parameter)
+        for parameter in bucket:
+            place = self.places[id(parameter)]
+            if parameter.grad is None:  # updated by a hook of the user's
+                self.waiting[id(parameter)] = place
+            else:
+                narrowed.setdefault(place[0], []).append(parameter)
+        if not narrowed:
+            return
+        bucket = [parameter for chosen in narrowed.values() for parameter in chosen]
         for adjust in self.adjustments:
-            adjust(self.bucket)
+            adjust(bucket)
         self.call(narrowed)
-        for parameter in self.bucket:
+        for parameter in bucket:
             parameter.grad = None
-        self.bucket, self.bytes = [], 0
 
     def call(self, parameters: dict[int, Parameters]) -> None:
         groups: dict[int, dict[str, Any]] = {}

@@ -21,7 +21,7 @@ _STATE = 4  # what a loop holds between and in steps, in multiples of its parame
 # some per cent, and is settled when a model is built.
 _SITTINGS = 3
 _FEWEST_ROUNDS = 2  # of a sitting; fewer than six in all would have no 95 % interval
-_HEAT_BYTES = 12e9  # more would not fit beside each other on a common machine
+_HEAT_BYTES = 8e9  # more would not fit beside each other on a common machine, with activations and what lies unused
 
 
 @dataclass(frozen=True)
