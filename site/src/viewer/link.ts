@@ -1,7 +1,8 @@
 import { SERIES } from "../lib/categories";
 import type { Mode } from "../lib/modes";
 import type { Phase, Timeline } from "../lib/timelines";
-import { reduce, ViewerError } from "./trace";
+import { ViewerError } from "./error";
+import { reduce } from "./reduce";
 import { unpack } from "./unpack";
 
 /** One mode as a link carries it: differences of whole numbers, which compress well. */

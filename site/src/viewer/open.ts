@@ -1,47 +1,93 @@
-import { isMemoryTimelines, readMemoryTimelines } from "./memory-timelines-file";
-import { unpickle } from "./pickle";
-import { isPlainExport, isRawExport, readPlainExport, readRawExport } from "./profiler-file";
-import { readSnapshot } from "./snapshot-file";
-import { ViewerError, type Opened } from "./trace";
+import { OPENS, oneLine, ViewerError } from "./error";
 import { unpack } from "./unpack";
+import { isMemoryTimelines, readMemoryTimelines } from "./memory-timelines";
+import { readProfile } from "./profiler";
+import { readSnapshot } from "./snapshot";
+import { label, type Trace } from "./trace";
 
-/** More than this is not unpacked: a few kilobytes of gzip can stand for terabytes. */
-const MOST_BYTES = 1 << 30;
+export { ViewerError } from "./error";
+export type { Trace } from "./trace";
 
-const EXPECTED =
-  "Expected is a memory_timelines.json, what torch.profiler’s export_memory_timeline writes (.json, .json.gz, .raw.json.gz), or a CUDA memory snapshot (.pickle).";
-
-/** Reads a file, by what is in it and not by its name. Throws ViewerError with a sentence for the person. */
-export async function open(bytes: Uint8Array<ArrayBuffer>): Promise<Opened> {
-  if (bytes.length === 0) throw new ViewerError("This file is empty.");
-  if (starts(bytes, 0x1f, 0x8b)) return open(await unpack(bytes, "gzip", MOST_BYTES));
-  if (starts(bytes, 0x80)) return readSnapshot(unpickle(bytes));
-  return readJson(parse(bytes));
+/** What a file turned out to be, as traces and as one line for the reader. */
+export interface Opened {
+  kind: "memory_timelines" | "profiler" | "snapshot";
+  traces: Trace[];
+  about: string;
 }
 
-function readJson(data: unknown): Opened {
-  if (isPlainExport(data)) return readPlainExport(data);
-  if (isRawExport(data)) return readRawExport(data);
-  if (isMemoryTimelines(data)) return readMemoryTimelines(data);
-  if (data !== null && typeof data === "object" && "traceEvents" in data)
-    throw new ViewerError(`This is a trace of torch.profiler without its memory timeline. ${EXPECTED}`);
-  throw new ViewerError(`This is JSON, but of another kind. ${EXPECTED}`);
-}
+const MOST_UNPACKED = 2 * 2 ** 30;
+/** Engines refuse longer texts, the strictest (V8) just past this length. */
+const MOST_TEXT = 2 ** 29 - 25;
 
-function parse(bytes: Uint8Array): unknown {
-  const blank = /^\s/;
-  const first = bytes.findIndex((byte) => !blank.test(String.fromCharCode(byte)));
-  const opening = String.fromCharCode(bytes[first] ?? 0);
-  if (opening === "<") throw new ViewerError(`This is a web page or XML. ${EXPECTED}`);
-  if (opening !== "{" && opening !== "[") throw new ViewerError(`This file is of another kind. ${EXPECTED}`);
+/**
+ * Turns the bytes of a person's own file into traces. The content tells what it is; the name is for messages and labels.
+ *
+ * Throws ViewerError, whose message is one sentence for the person. Runs nothing that the file holds.
+ *
+ * @param most how many bytes a compressed file may unpack to.
+ */
+export async function open(bytes: Uint8Array, name: string, most = MOST_UNPACKED): Promise<Opened> {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    const packed = starts(bytes, 0x1f, 0x8b);
+    return read(packed ? await unpack(bytes, "gzip", most) : bytes, label(name));
   } catch (error) {
-    if (error instanceof SyntaxError) throw new ViewerError(`This JSON is cut off or damaged: ${error.message}.`);
-    throw new ViewerError(`This file is of another kind. ${EXPECTED}`);
+    const reason = error instanceof ViewerError ? error.message : `it can't be read here: ${String(error)}`;
+    throw new ViewerError(`${oneLine(name, 80) || "This file"}: ${oneLine(reason, 500)}.`, { cause: error });
   }
 }
 
-function starts(bytes: Uint8Array, ...magic: readonly number[]): boolean {
-  return magic.every((byte, i) => bytes[i] === byte);
+function read(bytes: Uint8Array, label: string): Opened {
+  const other = otherFormat(bytes);
+  if (other) throw new ViewerError(`${other}; ${OPENS}`);
+  if (starts(bytes, 0x80)) {
+    const { trace, about } = readSnapshot(bytes, label);
+    return { kind: "snapshot", traces: [trace], about };
+  }
+  let at = starts(bytes, 0xef, 0xbb, 0xbf) ? 3 : 0; // UTF-8's mark, which editors on Windows add
+  while (isSpace(bytes[at])) at++;
+  if (bytes[at] === 0x5b) {
+    const { trace, about } = readProfile(bytes, at, label);
+    return { kind: "profiler", traces: [trace], about };
+  }
+  return { kind: "memory_timelines", ...readMemoryTimelines(parse(bytes, at)) };
+}
+
+/** What else the bytes are, if their beginning tells. */
+function otherFormat(bytes: Uint8Array): string | undefined {
+  if (bytes.length === 0) return "it is empty";
+  if (starts(bytes, 0x1f, 0x8b)) return "it is compressed twice";
+  if (starts(bytes, 0x50, 0x4b)) return "it is a zip archive, as torch.save writes";
+  if (starts(bytes, 0x89, 0x50, 0x4e, 0x47) || starts(bytes, 0xff, 0xd8, 0xff) || starts(bytes, 0x47, 0x49, 0x46))
+    return "it is an image";
+  if (starts(bytes, 0x25, 0x50, 0x44, 0x46)) return "it is a PDF";
+  if (starts(bytes, 0xff, 0xfe) || starts(bytes, 0xfe, 0xff) || bytes[0] === 0 || bytes[1] === 0)
+    return "it is UTF-16 or binary; JSON has to be UTF-8";
+  return undefined;
+}
+
+function parse(bytes: Uint8Array, at: number): unknown {
+  const start = new TextDecoder().decode(bytes.slice(at, at + 4096));
+  if (start.startsWith("<")) throw new ViewerError(`it is a web page; ${OPENS}`);
+  if (!start.startsWith("{")) throw new ViewerError(`it is no file that this viewer knows; ${OPENS}`);
+  if (/"(traceEvents|schemaVersion)"/.test(start))
+    throw new ViewerError(`it is a Chrome trace, which has calls but no memory by category; ${OPENS}`);
+  if (bytes.length > MOST_TEXT) throw new ViewerError("its JSON is longer than the 512 MB that browsers can read");
+  let data: unknown;
+  try {
+    data = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch (error) {
+    if (error instanceof TypeError) throw new ViewerError("this is not UTF-8, which JSON has to be", { cause: error });
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new ViewerError(`this is not JSON: ${error.message.replace(/\.$/, "")}`, { cause: error });
+  }
+  if (isMemoryTimelines(data)) return data;
+  throw new ViewerError(`it is JSON, but of another kind; ${OPENS}`);
+}
+
+function starts(bytes: Uint8Array, ...beginning: number[]): boolean {
+  return beginning.every((byte, i) => bytes[i] === byte);
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }

@@ -6,7 +6,7 @@ import type { Mode } from "../lib/modes";
 import { readLink, writeLink } from "./link";
 import { read } from "./read";
 import { asPng, asSvg, download } from "./save";
-import { ViewerError } from "./trace";
+import { ViewerError } from "./error";
 
 /** One file, or what came in a link. */
 interface Source {
@@ -44,7 +44,7 @@ async function openFiles(files: readonly File[]): Promise<void> {
   const found: Source[] = [];
   for (const file of files) {
     const answer = await read(file);
-    if ("complaint" in answer) return complain(`${file.name}: ${answer.complaint}`);
+    if ("complaint" in answer) return complain(answer.complaint);
     found.push({ name: file.name, ...answer });
   }
   show([...kept, ...found]);

@@ -9,7 +9,7 @@ export function read(file: File): Promise<Answer> {
       resolve(answer);
     };
     worker.addEventListener("message", ({ data }: MessageEvent<Answer>) => done(data));
-    worker.addEventListener("error", () => done({ complaint: "This file is too large for this browser’s memory." }));
+    worker.addEventListener("error", () => done({ complaint: `${file.name} is too large for this browser’s memory.` }));
     worker.postMessage(file);
   });
 }

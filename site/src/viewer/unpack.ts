@@ -1,28 +1,25 @@
-import { ViewerError } from "./trace";
+import { ViewerError } from "./error";
 
-/** Decompresses, up to `most` bytes. Throws ViewerError past that, and on data that are cut off or damaged. */
-export async function unpack(
-  bytes: Uint8Array<ArrayBuffer>,
-  format: CompressionFormat,
-  most: number,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let length = 0;
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream(format));
-  const reader = stream.getReader();
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      chunks.push(value);
-      length += value.length;
-      if (length > most) throw new ViewerError(`Unpacked, this is larger than ${Math.round(most / 2 ** 20)} MiB.`);
+/** All that compressed bytes hold, unless it is more than `most`. */
+export async function unpack(bytes: Uint8Array, format: CompressionFormat, most: number): Promise<Uint8Array> {
+  const reader = new Blob([bytes.slice()]).stream().pipeThrough(new DecompressionStream(format)).getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for (;;) {
+    const chunk = await reader.read().catch(() => {
+      throw new ViewerError("its compressed data are broken or cut off; copy or export it again");
+    });
+    if (!chunk.value) break;
+    size += chunk.value.length;
+    if (size > most) {
+      reader.cancel().catch(() => undefined);
+      throw new ViewerError(
+        `it unpacks to more than ${(most / 2 ** 30).toLocaleString("en")} GiB, which is too much here; record fewer steps`,
+      );
     }
-  } catch (error) {
-    void reader.cancel().catch(() => undefined);
-    throw error instanceof ViewerError ? error : new ViewerError("This compressed file is cut off or damaged.");
+    chunks.push(chunk.value);
   }
-  const whole = new Uint8Array(length);
+  const whole = new Uint8Array(size);
   let at = 0;
   for (const chunk of chunks) {
     whole.set(chunk, at);

@@ -1,7 +1,7 @@
 import { GRID, PLOT } from "../lib/geometry";
 import type { Mode } from "../lib/modes";
-import { open } from "./open";
-import { reduce, ViewerError } from "./trace";
+import { open, ViewerError } from "./open";
+import { reduce } from "./reduce";
 
 /** What the worker answers: the file's timelines, thinned for drawing, or a sentence on what is wrong with it. */
 export type Answer = { modes: Mode[]; about: string } | { complaint: string };
@@ -15,7 +15,7 @@ addEventListener("message", ({ data }: MessageEvent<File>) => {
 
 async function answer(file: File): Promise<Answer> {
   try {
-    const { traces, about } = await open(new Uint8Array(await file.arrayBuffer()));
+    const { traces, about } = await open(new Uint8Array(await file.arrayBuffer()), file.name);
     const modes = traces.map((trace): Mode => {
       const { key, label, phaseTexts } = trace;
       return { key, label, timeline: reduce(trace, DETAIL), ...(phaseTexts && { phaseTexts }) };
@@ -23,7 +23,6 @@ async function answer(file: File): Promise<Answer> {
     return { modes, about };
   } catch (error) {
     if (error instanceof ViewerError) return { complaint: error.message };
-    if (error instanceof RangeError) return { complaint: "This file is too large for this browser’s memory." };
-    return { complaint: `This file can’t be read: ${String(error)}.` };
+    return { complaint: `${file.name} can’t be read here: ${String(error)}.` };
   }
 }

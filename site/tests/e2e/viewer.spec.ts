@@ -50,10 +50,10 @@ test("compares two files on one scale", async ({ page }) => {
 });
 
 for (const [name, about] of [
-  ["profiler.json", "torch.profiler’s memory timeline"],
-  ["profiler.json.gz", "torch.profiler’s memory timeline"],
-  ["profiler.raw.json.gz", "torch.profiler’s memory timeline"],
-  ["snapshot-4.pickle", "nothing in it was run"],
+  ["profile.json", "Memory timeline by torch.profiler"],
+  ["profile.json.gz", "Memory timeline by torch.profiler"],
+  ["profile.raw.json.gz", "raw events"],
+  ["snapshot-4.pickle", "CUDA memory snapshot"],
 ] as const)
   test(`opens ${name}`, async ({ page, problems }) => {
     await choose(page, join(FIXTURES, name));
@@ -67,12 +67,12 @@ test("says in a sentence what is wrong with a file, and keeps what it showed", a
   const broken = JSON.parse(readFileSync(HEADLINE, "utf8")) as Record<string, Record<string, unknown>>;
   delete broken["default"]?.["end_t"];
   for (const [path, sentence] of [
-    [file("empty.json", ""), "This file is empty."],
-    [file("cut.json", readFileSync(HEADLINE, "utf8").slice(0, 5000)), "cut off or damaged"],
+    [file("empty.json", ""), "empty.json: it is empty"],
+    [file("cut.json", readFileSync(HEADLINE, "utf8").slice(0, 5000)), "this is not JSON"],
     [file("broken.json", JSON.stringify(broken)), "default.end_t is missing."],
     [file("page.json", "<!doctype html>"), "a web page"],
-    [file(hostile, "{}"), "JSON, but of another kind"],
-    [join(FIXTURES, "hostile-4.pickle"), "wants to build objects"],
+    [file(hostile, "{}"), "of another kind"],
+    [join(FIXTURES, "runs-code-4.pickle"), "it wants to run code"],
   ] as const) {
     await choose(page, path);
     await expect(page.getByRole("alert")).toContainText(sentence);

@@ -1,55 +1,73 @@
 import { describe, expect, it } from "vitest";
-import { open } from "../../../src/viewer/open";
-import { complaint, fixture, gzip, json } from "./opening";
-import { sample } from "../sample";
+import { label } from "../../../src/viewer/trace";
+import { gzip, refusal, utf8 } from "./files";
 
-const text = (words: string) => new TextEncoder().encode(words);
+const OPENS = "open a memory_timelines.json, what torch.profiler's export_memory_timeline wrote";
+const bytes = (...values: number[]) => Uint8Array.from(values);
+const utf16 = (text: string, mark: boolean) =>
+  Uint8Array.from([...(mark ? [0xff, 0xfe] : []), ...[...text].flatMap((c) => [c.charCodeAt(0), 0])]);
 
-describe("open", () => {
-  it("tells files by what is in them, gzipped or not", async () => {
-    const files = [
-      json(sample()),
-      fixture("profiler.json"),
-      fixture("profiler.raw.json.gz"),
-      fixture("snapshot-4.pickle"),
-    ];
-    for (const bytes of files) {
-      const { kind, traces } = await open(bytes);
-      const again = await open(gzip(bytes));
-      expect(again.kind).toBe(kind);
-      expect(again.traces).toEqual(traces);
-    }
+describe("one sentence for each file of another kind", () => {
+  it.each<[string, Uint8Array | string, string]>([
+    ["an empty file", "", "it is empty"],
+    ["white space", " \n", "it is no file that this viewer knows"],
+    ["a PNG", bytes(0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10), "it is an image"],
+    ["a JPEG", bytes(0xff, 0xd8, 0xff, 0xe0), "it is an image"],
+    ["a GIF", "GIF89a", "it is an image"],
+    ["a PDF", "%PDF-1.7", "it is a PDF"],
+    ["a zip", bytes(0x50, 0x4b, 3, 4, 0), "it is a zip archive, as torch.save writes"],
+    ["a web page", "<!doctype html><p>", "it is a web page"],
+    ["prose", "hello", "it is no file that this viewer knows"],
+    ["a number", "3", "it is no file that this viewer knows"],
+    ["a Chrome trace", '{"schemaVersion": 1, "traceEvents": [', "it is a Chrome trace"],
+    ["JSON of another kind", '{"a": 1}', "it is JSON, but of another kind"],
+    ["JSON with __proto__", '{"__proto__": {"default": 1}}', "it is JSON, but of another kind"],
+    ["UTF-16", utf16('{"default": 1}', true), "it is UTF-16 or binary"],
+    ["UTF-16 without its mark", utf16('{"default": 1}', false), "it is UTF-16 or binary"],
+  ])("%s", async (_, file, reason) => {
+    const message = await refusal(file);
+    expect(message).toContain(`x.json: ${reason}`);
+    expect(message).toContain(OPENS);
+    expect(message).toMatch(/^[^\n]+[^.]\.$/);
   });
-  it("reads a file that begins with blank lines", async () => {
-    expect((await open(text(`\n\n  ${JSON.stringify(sample())}`))).kind).toBe("memory_timelines");
-  });
-  it.each<[string, Uint8Array<ArrayBuffer>, RegExp]>([
-    ["an empty file", text(""), /^This file is empty\.$/],
-    ["an empty gzip file", gzip(text("")), /^This file is empty\.$/],
-    [
-      "a web page",
-      text("<!doctype html><title>x</title>"),
-      /^This is a web page or XML\. Expected is a memory_timelines/,
-    ],
-    ["a picture", new Uint8Array([0x89, 0x50, 0x4e, 0x47, 13, 10]), /^This file is of another kind\./],
-    ["an archive", text("PK\x03\x04"), /^This file is of another kind\./],
-    ["blanks", text("   \n "), /^This file is of another kind\./],
-    ["UTF-16", new Uint8Array([0xff, 0xfe, 0x7b, 0]), /^This file is of another kind\./],
-    ["bytes that are no text", new Uint8Array([0x7b, 0xff, 0xff, 0x7d]), /^This file is of another kind\./],
-    ["JSON that is cut off", text('{"categories": ['), /^This JSON is cut off or damaged: .+\.$/],
-    ["gzip that is cut off", gzip(text("[1, 2, 3]")).slice(0, 12), /^This compressed file is cut off or damaged\.$/],
-    ["JSON of another kind", json({ a: 1 }), /^This is JSON, but of another kind\. Expected is/],
-    ["a list", json([1, 2, 3]), /^This is JSON, but of another kind\./],
-    ["an empty list", json([]), /^This is JSON, but of another kind\./],
-    ["a Chrome trace", json({ traceEvents: [] }), /^This is a trace of torch\.profiler without its memory timeline\./],
-  ])("says what is wrong with %s", async (_, bytes, sentence) => {
-    expect(await complaint(bytes)).toMatch(sentence);
-  });
-  it("doesn't unpack a bomb", async () => {
-    let bomb = new Uint8Array(64 << 20);
-    bomb = gzip(bomb);
-    const many = new Uint8Array(bomb.length * 17);
-    for (let i = 0; i < 17; i++) many.set(bomb, i * bomb.length); // gzip members one after the other are one file
-    expect(await complaint(many)).toMatch(/larger than 1024 MiB|cut off or damaged/);
+
+  it.each<[string, Uint8Array | string, RegExp]>([
+    ["JSON that is cut off", '{"default": {"t": [0, 1', /^x\.json: this is not JSON: .+[^.]\.$/],
+    ["Latin-1", Uint8Array.from([...utf8('{"default": "'), 0xe9, ...utf8('"}')]), /^x\.json: this is not UTF-8/],
+    ["lists 200,000 deep", `{"default": ${"[".repeat(2e5)}${"]".repeat(2e5)}}`, /^x\.json: .+\.$/],
+    ["brackets 200,000 deep", "[".repeat(2e5), /^x\.json: .+\.$/],
+  ])("%s", async (_, file, sentence) => {
+    expect(await refusal(file)).toMatch(sentence);
   });
 });
+
+describe("gzip", () => {
+  it("that is broken or cut off", async () => {
+    const packed = await gzip(utf8("[[1,2],[3]]".repeat(100)));
+    const broken = packed.map((byte, i) => (i === 20 ? byte ^ 0xff : byte));
+    for (const file of [bytes(0x1f, 0x8b), packed.slice(0, -1), packed.slice(0, 12), broken])
+      expect(await refusal(file)).toBe("x.json: its compressed data are broken or cut off; copy or export it again.");
+  });
+  it("inside gzip", async () => {
+    expect(await refusal(await gzip(await gzip(utf8("[]"))))).toContain("it is compressed twice");
+  });
+  it("that unpacks to more than may be", async () => {
+    const bomb = await gzip(new Uint8Array(2e6));
+    expect(await refusal(bomb, "x.json", 2 ** 20)).toContain("it unpacks to more than 0.001 GiB");
+  });
+});
+
+it("keeps a sentence on one line whatever the file is called", async () => {
+  expect(await refusal("", `a\n${"b".repeat(200)}`)).toMatch(/^a b{75}\.\.\.: it is empty; .+\.$/);
+  expect(await refusal("", "")).toMatch(/^This file: it is empty; /);
+});
+
+it.each([
+  ["run.json", "run"],
+  ["a/b\\run 2.raw.json.gz", "run 2"],
+  ["snapshot.pickle", "snapshot"],
+  ["my.model.json.gz", "my.model"],
+  ["noending", "noending"],
+  [".json", "trace"],
+  ["", "trace"],
+])("labels %s as %s", (name, shown) => expect(label(name)).toBe(shown));

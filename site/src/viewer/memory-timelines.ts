@@ -4,22 +4,22 @@ import { fault } from "../lib/invariants";
 import { headlineModes } from "../lib/modes";
 import { explain } from "../lib/schema-fault";
 import type { MemoryTimelines } from "../lib/timelines";
-import { ViewerError, type Opened } from "./trace";
+import { ViewerError } from "./error";
+import type { Trace } from "./trace";
 
 /** Whether a document means to be a memory_timelines.json. */
 export function isMemoryTimelines(data: unknown): boolean {
-  return typeof data === "object" && data !== null && ["categories", "default", "backprop"].some((key) => key in data);
+  return typeof data === "object" && data !== null && Object.hasOwn(data, "default") && Object.hasOwn(data, "backprop");
 }
 
 /** Both modes of a memory_timelines.json. Throws ViewerError with the first place that breaks the contract. */
-export function readMemoryTimelines(data: unknown): Opened {
+export function readMemoryTimelines(data: unknown): { traces: Trace[]; about: string } {
   const error = check(data) ? undefined : check.errors?.[0];
   const found = error ? explain(error) : fault(data as MemoryTimelines);
-  if (found) throw new ViewerError(`This memory_timelines.json breaks its contract: ${found.path} ${found.reason}.`);
+  if (found) throw new ViewerError(`it breaks the contract of memory_timelines.json: ${found.path} ${found.reason}`);
   const timelines = data as MemoryTimelines;
   const { workload, environment } = timelines;
   return {
-    kind: "memory_timelines",
     traces: headlineModes(timelines).map(({ key, label, timeline, phaseTexts }) => ({
       key,
       label,
