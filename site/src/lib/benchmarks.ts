@@ -1,0 +1,118 @@
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "astro/zod";
+import { dataDirectory } from "./contract";
+
+/** A median with its 95 % interval. */
+const estimate = z.object({ median: z.number(), low: z.number(), high: z.number() });
+
+const environment = z.object({
+  device: z.string(),
+  torch: z.string(),
+  created: z.string(),
+  command: z.string(),
+  peers: z.record(z.string(), z.string().nullable()),
+});
+
+const measured = z.object({
+  contestant: z.string(),
+  rounds: z.number(),
+  step_ms: estimate,
+  /** Its step time over the plain loop's with the fused optimizer, in the same round. */
+  over_plain: estimate,
+  /** Fused BackProp's step time over its own. */
+  backprop_over: estimate,
+  /** The plain loops whose weights it has, to the last bit. */
+  same_weights_as: z.array(z.string()),
+  peak_bytes: z.number(),
+  floor_bytes: z.number().nullable(),
+});
+
+const absent = z.object({ contestant: z.string(), reason: z.string() });
+
+const raceFile = z.object({
+  environment,
+  model: z.looseObject({ name: z.string() }),
+  optimizer: z.object({ name: z.string() }),
+  results: z.array(z.union([measured, absent])),
+});
+
+const growthFile = z.object({
+  environment,
+  growth: z.array(measured.extend({ along: z.string(), size: z.number() })),
+});
+
+const clippingFile = z.object({
+  environment,
+  clipping: z.array(z.object({ model: z.string(), added_walks: estimate, walks_beyond_plain: estimate })),
+});
+
+export type Estimate = z.infer<typeof estimate>;
+export type Contestant = z.infer<typeof measured>;
+
+export interface Race {
+  model: string;
+  optimizer: string;
+  environment: z.infer<typeof environment>;
+  contestants: Contestant[];
+  /** Those that could not run, and why. */
+  absent: z.infer<typeof absent>[];
+}
+
+export const SUBJECT = "backprop fused";
+const OURS = /^(plain|backprop) /;
+/** The order of the article's table: many small tensors first, few large ones last. */
+const MODELS = ["small-tensors", "resnet-50", "gpt2-small", "linear-stack", "wide-mlp"];
+
+const folder = () => join(dataDirectory(), "benchmarks", "cpu");
+
+/** Every race in data/benchmarks. Throws one sentence where a file is something else. */
+export function loadRaces(from: string = folder()): Race[] {
+  const names = existsSync(from) ? readdirSync(from).filter((name) => /-(adamw|sgd)\.json$/.test(name)) : [];
+  if (names.length === 0) throw new Error(`${from}: there is no race; \`make bench\` runs them.`);
+  return names
+    .map((name) => {
+      const { model, optimizer, environment, results } = read(join(from, name), raceFile);
+      return {
+        model: model.name,
+        optimizer: optimizer.name,
+        environment,
+        contestants: results.filter((row): row is Contestant => "over_plain" in row),
+        absent: results.flatMap((row) => ("reason" in row ? [row] : [])),
+      };
+    })
+    .sort((a, b) => a.optimizer.localeCompare(b.optimizer) || MODELS.indexOf(a.model) - MODELS.indexOf(b.model));
+}
+
+export function loadGrowth(from: string = folder()): z.infer<typeof growthFile> {
+  return read(join(from, "growth.json"), growthFile);
+}
+
+export function loadClipping(from: string = folder()): z.infer<typeof clippingFile> {
+  return read(join(from, "clipping.json"), clippingFile);
+}
+
+/** Fused BackProp in a race. */
+export function subject(race: Race): Contestant {
+  const found = race.contestants.find(({ contestant }) => contestant === SUBJECT);
+  if (!found)
+    throw new Error(
+      `the race of ${race.model} with ${race.optimizer} has no ${SUBJECT}; \`make bench\` runs it again.`,
+    );
+  return found;
+}
+
+/** The other projects' ways that end with a plain loop's weights, the fastest first. */
+export function exactPeers({ contestants }: Race): Contestant[] {
+  return contestants
+    .filter(({ contestant, same_weights_as }) => !OURS.test(contestant) && same_weights_as.length > 0)
+    .sort((a, b) => b.backprop_over.median - a.backprop_over.median);
+}
+
+function read<T>(file: string, schema: z.ZodType<T>): T {
+  if (!existsSync(file)) throw new Error(`${file}: there is no such file; \`make bench\` makes it.`);
+  const found = schema.safeParse(JSON.parse(readFileSync(file, "utf8")));
+  if (found.success) return found.data;
+  const issue = found.error.issues[0];
+  throw new Error(`${file}: ${issue?.path.join(".") ?? "the whole"}: ${issue?.message ?? "is something else"}.`);
+}
