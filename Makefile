@@ -40,7 +40,7 @@ FIGURE_SOURCES := $(wildcard scripts/figures.py scripts/plot.py experiments/time
 # The built pages change with any of these. Names with blanks would break make, and there are none.
 SITE_SOURCES := $(shell find site -type d \( -name node_modules -o -name dist -o -name .astro -o -name tests \
                   -o -name test-results -o -name figures \) -prune -o -type f -print 2>/dev/null) \
-                $(wildcard data/*.json data/*/*.json experiments/backprop.py)
+                $(wildcard data/*.json data/*/*.json data/*/*/*.json experiments/backprop.py)
 
 .PHONY: all help setup data bench plans figures report site dev preview test test-python test-site \
         check check-python check-site format clean distclean FORCE
@@ -109,7 +109,7 @@ site: $(SITE_DONE) ## build the site into site/dist
 
 $(SITE_SETTINGS): FORCE
 	@mkdir -p $(@D)
-	@echo "$(SITE_BASE) $(SITE_URL)" | cmp -s - $@ || echo "$(SITE_BASE) $(SITE_URL)" > $@
+	@settings="$(SITE_BASE) $(SITE_URL) $(SITE_REPOSITORY)"; echo "$$settings" | cmp -s - $@ || echo "$$settings" > $@
 
 # The script `build` passes --force: Astro's content cache would otherwise hide that the data changed or went missing.
 $(SITE_DONE): $(NPM_DONE) $(FIGURES_DONE) $(SITE_SETTINGS) $(SITE_SOURCES)
