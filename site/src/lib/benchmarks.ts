@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "astro/zod";
 import { dataDirectory } from "./contract";
+import { readData } from "./data-file";
 
 /** A median with its 95 % interval. */
 const estimate = z.object({ median: z.number(), low: z.number(), high: z.number() });
@@ -64,6 +65,8 @@ const OURS = /^(plain|backprop) /;
 /** The order of the article's table: many small tensors first, few large ones last. */
 const MODELS = ["small-tensors", "resnet-50", "gpt2-small", "linear-stack", "wide-mlp"];
 
+const COMMAND = "make bench";
+
 const folder = () => join(dataDirectory(), "benchmarks", "cpu");
 
 /** Every race in data/benchmarks. Throws one sentence where a file is something else. */
@@ -72,7 +75,7 @@ export function loadRaces(from: string = folder()): Race[] {
   if (names.length === 0) throw new Error(`${from}: there is no race; \`make bench\` runs them.`);
   return names
     .map((name) => {
-      const { model, optimizer, environment, results } = read(join(from, name), raceFile);
+      const { model, optimizer, environment, results } = readData(join(from, name), raceFile, COMMAND);
       return {
         model: model.name,
         optimizer: optimizer.name,
@@ -85,11 +88,11 @@ export function loadRaces(from: string = folder()): Race[] {
 }
 
 export function loadGrowth(from: string = folder()): z.infer<typeof growthFile> {
-  return read(join(from, "growth.json"), growthFile);
+  return readData(join(from, "growth.json"), growthFile, COMMAND);
 }
 
 export function loadClipping(from: string = folder()): z.infer<typeof clippingFile> {
-  return read(join(from, "clipping.json"), clippingFile);
+  return readData(join(from, "clipping.json"), clippingFile, COMMAND);
 }
 
 /** Fused BackProp in a race. */
@@ -107,12 +110,4 @@ export function exactPeers({ contestants }: Race): Contestant[] {
   return contestants
     .filter(({ contestant, same_weights_as }) => !OURS.test(contestant) && same_weights_as.length > 0)
     .sort((a, b) => b.backprop_over.median - a.backprop_over.median);
-}
-
-function read<T>(file: string, schema: z.ZodType<T>): T {
-  if (!existsSync(file)) throw new Error(`${file}: there is no such file; \`make bench\` makes it.`);
-  const found = schema.safeParse(JSON.parse(readFileSync(file, "utf8")));
-  if (found.success) return found.data;
-  const issue = found.error.issues[0];
-  throw new Error(`${file}: ${issue?.path.join(".") ?? "the whole"}: ${issue?.message ?? "is something else"}.`);
 }

@@ -1,8 +1,10 @@
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { z } from "astro/zod";
 import { dataDirectory, loadTimelines, type MemoryTimelines } from "./contract";
+import { readData } from "./data-file";
 
+const COMMAND = "make plans";
 const PUBLISHED = "published.json";
 const LADDER = "ladder.json";
 
@@ -21,15 +23,7 @@ export type PublishedRow = z.infer<typeof row>;
 
 /** data/plans/published.json. Throws one sentence if it is missing or something else. */
 export function loadPublished(file: string = join(dataDirectory(), "plans", PUBLISHED)): PublishedRow[] {
-  return parsed(file, z.array(row));
-}
-
-function parsed<T>(file: string, schema: z.ZodType<T>): T {
-  if (!existsSync(file)) throw new Error(`${file}: there is no such file; \`make plans\` makes it.`);
-  const found = schema.safeParse(JSON.parse(readFileSync(file, "utf8")));
-  if (found.success) return found.data;
-  const issue = found.error.issues[0];
-  throw new Error(`${file}: ${issue?.path.join(".") ?? "the whole"}: ${issue?.message ?? "is something else"}.`);
+  return readData(file, z.array(row), COMMAND);
 }
 
 const ladder = z.object({
@@ -41,7 +35,7 @@ export type Ladder = z.infer<typeof ladder>;
 
 /** data/plans/ladder.json: a model's peaks in GB as more that saves memory is added. Throws as loadPublished does. */
 export function loadLadder(file: string = join(dataDirectory(), "plans", LADDER)): Ladder {
-  return parsed(file, ladder);
+  return readData(file, ladder, COMMAND);
 }
 
 export interface Plan {

@@ -1,0 +1,84 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { exactPeers, loadClipping, loadGrowth, loadRaces, subject } from "../../src/lib/benchmarks";
+import { strip } from "../../src/lib/markup/strip";
+
+const estimate = (median: number) => ({ median, low: median - 0.1, high: median + 0.1 });
+const row = (contestant: string, over: number, weights: string[] = ["plain fused"]) => ({
+  contestant,
+  rounds: 9,
+  step_ms: estimate(10 * over),
+  over_plain: estimate(over),
+  backprop_over: estimate(0.9 / over),
+  same_weights_as: weights,
+  peak_bytes: 101,
+  floor_bytes: 100,
+});
+
+function races(...results: unknown[]): string {
+  const folder = mkdtempSync(join(tmpdir(), "benchmarks-"));
+  const environment = { device: "a CPU", torch: "2.13.0", created: "2026-12-01T00:00:00Z", command: "c", peers: {} };
+  for (const [model, optimizer] of [
+    ["wide-mlp", "AdamW"],
+    ["small-tensors", "SGD"],
+    ["small-tensors", "AdamW"],
+  ] as const)
+    writeFileSync(
+      join(folder, `${model}-${optimizer.toLowerCase()}.json`),
+      JSON.stringify({ environment, model: { name: model }, optimizer: { name: optimizer }, results }),
+    );
+  return folder;
+}
+
+const results = [
+  row("plain fused", 1),
+  row("backprop fused", 0.9),
+  row("quick but other weights", 0.5, []),
+  row("slow", 1.4),
+  row("quick", 0.8),
+  { contestant: "absent", reason: "no GPU" },
+];
+
+it("brings races in the article's order, with who could not run", () => {
+  const all = loadRaces(races(...results));
+  expect(all.map(({ model, optimizer }) => `${model} ${optimizer}`)).toEqual([
+    "small-tensors AdamW",
+    "wide-mlp AdamW",
+    "small-tensors SGD",
+  ]);
+  expect(all[0]?.absent).toEqual([{ contestant: "absent", reason: "no GPU" }]);
+});
+
+it("compares with others that end with the same weights, the fastest first", () => {
+  const [race] = loadRaces(races(...results));
+  if (!race) throw new Error("no race");
+  expect(subject(race).over_plain.median).toBe(0.9);
+  expect(exactPeers(race).map(({ contestant }) => contestant)).toEqual(["quick", "slow"]);
+});
+
+it("says in a sentence what is missing", () => {
+  expect(() => loadRaces("nowhere")).toThrow("nowhere: there is no race; `make bench` runs them.");
+  expect(() => loadGrowth("nowhere")).toThrow("nowhere/growth.json: there is no such file; `make bench` makes it.");
+  expect(() => loadClipping("nowhere")).toThrow("nowhere/clipping.json: there is no such file");
+  const [race] = loadRaces(races(row("plain fused", 1)));
+  expect(() => race && subject(race)).toThrow("the race of small-tensors with AdamW has no backprop fused");
+  expect(() => loadRaces(races({ contestant: 3 }))).toThrow(/small-tensors-adamw\.json: results\.0/);
+});
+
+it("has the figures that the article shows", () => {
+  const all = loadRaces();
+  expect(all.length).toBeGreaterThanOrEqual(5);
+  for (const race of all) expect(subject(race).peak_bytes).toBeGreaterThanOrEqual(subject(race).floor_bytes ?? 0);
+  expect(loadGrowth().growth.length).toBeGreaterThan(10);
+  expect(loadClipping().clipping.length).toBeGreaterThan(0);
+});
+
+it("puts half as long as far from one as twice as long, and what is beyond at the end", () => {
+  const dot = (median: number) => ({ name: "a", median, low: median, high: median, ours: false });
+  const x = (median: number) => Number(/cx="([\d.]+)%"/.exec(strip([dot(median)]).text)?.[1]);
+  expect(x(1) - x(0.8)).toBeCloseTo(x(1.25) - x(1), 1);
+  expect(x(5)).toBe(98);
+  expect(x(0.1)).toBe(2);
+});
