@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import os
 from dataclasses import replace
 from typing import Any
 
@@ -9,9 +10,10 @@ import commands
 import pytest
 import torch
 
-from timelines.bench import clipping, command, document, memory, models, peers
+from timelines.bench import clipping, command, document, fresh, memory, models, peers
+from timelines.bench.fresh import reason
 from timelines.bench.loops import OURS, REFERENCE, SUBJECT, Trainer
-from timelines.bench.race import Lap, Outcome, Settings, race, reason
+from timelines.bench.race import Lap, Outcome, Settings, race
 from timelines.errors import UsageError
 
 CPU = torch.device("cpu")
@@ -147,6 +149,35 @@ def test_a_process_that_fails_gives_its_reason():
     assert found == "KeyError: 'nobody'"
 
 
+def test_a_process_that_dies_and_one_that_is_asked_for_too_much():
+    assert fresh.call(os._exit, 3) == "its process ended with status 3"
+    with pytest.raises(UsageError, match=r"^unknown model 'a'; choose b$"):
+        fresh.call(models.chosen, "model", {"b": 1}, ["a"])
+
+
+@pytest.mark.usefixtures("tiny")
+@pytest.mark.parametrize(
+    ("part", "sentence"),
+    [
+        ("races", "small-tensors, adamw cannot be raced: killed"),
+        ("clipping", "clipping of small-tensors cannot be timed: killed"),
+    ],
+)
+def test_what_dies_in_its_process_is_told_in_a_sentence(bench, monkeypatch, part, sentence):
+    monkeypatch.setattr(fresh, "call", lambda *_: "killed")
+    status, printed = bench(part, "--quick", "--optimizer", "adamw")
+    assert status == 2
+    assert printed.err.endswith(f"timelines: error: {sentence}\n")
+
+
+def test_one_heat_whatever_memory_it_takes(monkeypatch):
+    monkeypatch.setattr("timelines.bench.race._HEAT_BYTES", 1)
+    names = (REFERENCE, "plain foreach", SUBJECT, "backprop foreach")
+    contestants = {name: OURS[name] for name in names}
+    outcome = race(TINY, models.OPTIMIZERS["adamw"], contestants, FAST, together=True)
+    assert {len(lap.times) for lap in outcome.values() if isinstance(lap, Lap)} == {6}
+
+
 def test_weights_are_said_to_be_those_of_every_equal_plain_loop():
     outcome: Outcome = {
         name: Lap([2.0, 4.0], [1.0, 2.0], [1.0, 2.0]) for name in ("plain for-loop", REFERENCE, SUBJECT)
@@ -238,7 +269,7 @@ def test_a_run_that_dies_leaves_the_last_file(bench, tmp_path, monkeypatch):
     file = tmp_path / "quick" / "benchmarks" / "cpu" / "clipping.json"
     file.parent.mkdir(parents=True)
     file.write_text("the last one")
-    monkeypatch.setattr(clipping, "cost", lambda *_: 1 / 0)
+    monkeypatch.setattr(fresh, "call", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         bench("clipping", "--quick")
     assert file.read_text() == "the last one"

@@ -24,7 +24,7 @@ def cost(workload: Workload, choice: OptimizerChoice, settings: Settings) -> dic
         UsageError: one of the steps cannot run here.
     """
     laps: dict[str, list[float]] = {}
-    for name, outcome in race(workload, choice, STEPS, settings).items():
+    for name, outcome in race(workload, choice, STEPS, settings, together=True).items():
         if not isinstance(outcome, Lap):
             raise UsageError(f"clipping cannot be timed: {name} does not run here ({outcome})")
         laps[name] = outcome.times

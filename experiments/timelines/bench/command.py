@@ -10,12 +10,14 @@ import torch
 from rich.console import Console
 
 from timelines import environment
-from timelines.bench import clipping, document, models, tables
+from timelines.bench import clipping, document, fresh, models, tables
 from timelines.bench.loops import OURS, REFERENCE, SUBJECT, Make
 from timelines.bench.memory import Memory, measure_in_fresh_process
 from timelines.bench.peers import PEERS
-from timelines.bench.race import Settings, race
+from timelines.bench.race import Outcome, Settings, race
+from timelines.errors import UsageError
 from timelines.files import write_text
+from timelines.optimizers import OptimizerChoice
 from timelines.progress import Progress
 from timelines.training import Workload
 
@@ -119,7 +121,10 @@ class Run:
         rows = []
         for name, workload in self.workloads.items():
             self.progress.phase(f"{name}: clipping")
-            cost = clipping.cost(workload, models.OPTIMIZERS[optimizer], self.plan.settings)
+            choice, settings = models.OPTIMIZERS[optimizer], self.plan.settings
+            cost = fresh.call(_clip, workload, choice, settings, self.plan.threads)
+            if isinstance(cost, str):
+                raise UsageError(f"clipping of {name} cannot be timed: {cost}")
             rows.append({"model": name, **cost})
             self.progress.step_done(len(clipping.STEPS))
         self.console.print(tables.clipping(rows))
@@ -131,7 +136,9 @@ class Run:
         """The rows of one race, and of the peaks in it."""
         choice, settings = models.OPTIMIZERS[optimizer], self.plan.settings
         self.progress.phase(f"{title}: step times")
-        outcome = race(workload, choice, contestants, settings)
+        outcome = fresh.call(_race, workload, choice, list(contestants), settings, self.plan.threads)
+        if isinstance(outcome, str):
+            raise UsageError(f"{title} cannot be raced: {outcome}")
         self.progress.step_done(len(contestants))
         self.progress.phase(f"{title}: memory, each in a process of its own")
 
@@ -168,6 +175,19 @@ class Run:
         path = self.plan.out / f"{name}.json"
         write_text(path, json.dumps(found, indent=1) + "\n")
         print(f"wrote {path}", flush=True)
+
+
+# In a process of their own: hooks of some peers keep what they hook, gigabytes of it, for good.
+
+
+def _race(workload: Workload, choice: OptimizerChoice, names: list[str], settings: Settings, threads: int) -> Outcome:
+    torch.set_num_threads(threads)
+    return race(workload, choice, {name: CONTESTANTS[name] for name in names}, settings)
+
+
+def _clip(workload: Workload, choice: OptimizerChoice, settings: Settings, threads: int) -> dict[str, Any]:
+    torch.set_num_threads(threads)
+    return clipping.cost(workload, choice, settings)
 
 
 def _optimizer(name: str) -> dict[str, Any]:

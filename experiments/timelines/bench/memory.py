@@ -1,16 +1,15 @@
 """Peak memory of a loop and the weights that it ends with, each taken in a fresh process of its own."""
 
 import hashlib
-import multiprocessing
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from timelines import measure
+from timelines.bench import fresh
 from timelines.bench.loops import OURS, Make, Trainer
 from timelines.bench.peers import PEERS
-from timelines.bench.race import reason
 from timelines.optimizers import OptimizerChoice
 from timelines.recorder import Recorder
 from timelines.recording import Recording
@@ -36,26 +35,11 @@ def measure_in_fresh_process(
     workload: Workload, contestant: str, choice: OptimizerChoice, device: torch.device, threads: int
 ) -> Memory | str:
     """What `contestant`, one of OURS or PEERS, needs; a text is the reason why it cannot run here."""
-    context = multiprocessing.get_context("spawn")
-    receiver, sender = context.Pipe(duplex=False)
-    arguments = (sender, workload, contestant, choice, device, threads)
-    process = context.Process(target=_in_child, args=arguments, daemon=True)
-    process.start()
-    sender.close()
-    try:
-        return receiver.recv()
-    except EOFError:
-        process.join()
-        return f"its process ended with status {process.exitcode}"
-    finally:
-        process.join()
+    return fresh.call(_measure, workload, contestant, choice, device, threads)
 
 
-def _in_child(sender: Any, workload: Workload, contestant: str, *rest: Any) -> None:
-    try:
-        sender.send(measure_here(workload, {**OURS, **PEERS}[contestant], *rest))
-    except Exception as error:
-        sender.send(reason(error))
+def _measure(workload: Workload, contestant: str, *rest: Any) -> Memory:
+    return measure_here(workload, {**OURS, **PEERS}[contestant], *rest)
 
 
 def measure_here(workload: Workload, make: Make, choice: OptimizerChoice, device: torch.device, threads: int) -> Memory:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 
 import torch
 
+from timelines.bench.fresh import reason
 from timelines.bench.loops import REFERENCE, SUBJECT, Make, Trainer
 from timelines.errors import UsageError
 from timelines.measure import synchronize
@@ -52,11 +53,14 @@ def race(
     contestants: Mapping[str, Make],
     settings: Settings,
     announce: Callable[[str], object] = id,
+    *,
+    together: bool = False,
 ) -> Outcome:
     """Times each contestant, all in one heat or, where memory would not suffice, in heats that share two contestants.
 
     Those two are the plain fused loop and fused BackProp, which must be among `contestants`. Every round takes one
-    step of each, in an order that rotates. The models are built anew three times.
+    step of each, in an order that rotates. The models are built anew three times. `together` asks for one heat,
+    whatever memory it takes, so that any two contestants can be compared round by round.
 
     Raises:
         UsageError: one of those two cannot run here.
@@ -64,7 +68,7 @@ def race(
     original = workload.model(settings.device)
     anchors = [REFERENCE, SUBJECT]
     others = [name for name in contestants if name not in anchors]
-    fit = max(1, _fit(original) - len(anchors))
+    fit = max(1, len(others) if together else _fit(original) - len(anchors))
     heats = [others[i : i + fit] for i in range(0, len(others), fit)] or [[]]
     outcome: Outcome = {}
     for heat in heats:
@@ -140,8 +144,3 @@ def _timed(step: Trainer, device: torch.device) -> float:
     step()
     synchronize(device)
     return (time.perf_counter() - before) * 1000
-
-
-def reason(error: BaseException) -> str:
-    """Why a contestant cannot run, in one line."""
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
