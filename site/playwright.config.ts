@@ -23,7 +23,7 @@ export default defineConfig({
     },
   },
   projects: [
-    { name: "light", use: { colorScheme: "light" } },
+    { name: "light", use: { colorScheme: "light", viewport: { width: 1440, height: 900 } } },
     { name: "dark", testMatch: looks, use: { colorScheme: "dark" } },
     { name: "phone", testMatch: looks, use: { ...devices["Pixel 7"], viewport: { width: 360, height: 780 } } },
   ],

@@ -23,6 +23,7 @@ def test_every_rung_is_lower_or_as_high_and_backprop_below_the_plain_loop():
         assert peaks == sorted(peaks, reverse=True)
     assert all(rung["backprop"] < rung["default"] for rung in found["rungs"])
     assert found["environment"]["source"] == "simulated"
+    assert (found["batch_size"], found["seq_len"], found["dtype"]) == (1, 2048, "bfloat16")
 
 
 def test_a_rung_says_how_to_plan_it_and_is_what_that_plans(

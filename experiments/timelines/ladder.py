@@ -36,5 +36,6 @@ def write(folder: Path) -> None:
         rungs.append({"what": what, "setting": entry.options(), **peaks})
         print(f"ladder: {what}: {peaks['default']} GB, {peaks['backprop']} GB with BackProp", flush=True)
     environment = plan_command.describe_environment(gpus.DEFAULT.name, "timelines plans")
-    found = {"model": _MODEL.target, "rungs": rungs, "environment": environment}
+    setting = {"batch_size": _MODEL.batch, "seq_len": _MODEL.seq_len, "dtype": _MODEL.dtype}
+    found = {"model": _MODEL.target, **setting, "rungs": rungs, "environment": environment}
     write_text(folder / NAME, json.dumps(found, indent=2) + "\n")

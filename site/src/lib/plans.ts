@@ -28,6 +28,9 @@ export function loadPublished(file: string = join(dataDirectory(), "plans", PUBL
 
 const ladder = z.object({
   model: z.string(),
+  batch_size: z.number(),
+  seq_len: z.number(),
+  dtype: z.string(),
   rungs: z.array(z.object({ what: z.string(), setting: z.string(), default: z.number(), backprop: z.number() })).min(2),
 });
 

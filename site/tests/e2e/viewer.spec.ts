@@ -91,28 +91,18 @@ test("a file's name and labels stay text", async ({ page, problems }) => {
   expect(problems).toEqual([]);
 });
 
-test("a huge file leaves the page alive", async ({ page }) => {
+test("a huge file is read in a worker, and drawn from a few of its samples", async ({ page }) => {
   const events = Array.from(
     { length: 400_000 },
     (_, i) => `[${1e12 + i * 1000}, 2, ${i % 2 ? -4096 : 8192}, ${i % 8}]`,
   );
   const path = file("huge.raw.json", `[${events.join(", ")}]`);
-  await page.evaluate(() => {
-    const gaps: number[] = [];
-    let last = performance.now();
-    const frame = (now: number) => {
-      gaps.push(now - last);
-      last = now;
-      requestAnimationFrame(frame);
-    };
-    requestAnimationFrame(frame);
-    Object.assign(window, { gaps });
-  });
+  const started = page.waitForEvent("worker");
   await choose(page, path);
+  const worker = await started;
+  const ended = new Promise<void>((resolve) => worker.on("close", () => resolve()));
   await expect(page.locator("#viewer-tools")).toBeVisible({ timeout: 60_000 });
-  // Reading takes seconds, in the worker; the page itself only draws, from a thousandth of the samples.
-  const longest = await page.evaluate(() => Math.max(...(window as unknown as { gaps: number[] }).gaps));
-  expect(longest).toBeLessThan(2000);
+  await ended; // and its memory is free
   const drawn = await figure(page)
     .locator(".areas path")
     .evaluateAll((all) => all.map((path) => path.outerHTML.length));
