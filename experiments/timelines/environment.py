@@ -29,7 +29,8 @@ def device_name(device: torch.device) -> str:
     """The GPU's name, or the CPU's with the number of threads that torch uses."""
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
-    return f"{_cpu_name()}, {torch.get_num_threads()} threads"
+    threads = torch.get_num_threads()
+    return f"{_cpu_name()}, {threads} thread{'s' if threads > 1 else ''}"
 
 
 def _cpu_name() -> str:
