@@ -53,6 +53,7 @@ test.describe("under a base path", () => {
     await page.locator("figure.memory-timelines").scrollIntoViewIfNeeded();
     await expect(page.getByRole("slider")).toBeAttached();
     await page.getByRole("link", { name: "Viewer", exact: true }).click();
+    await expect(page.locator("#viewer-drop")).toBeVisible(); // its script runs
     await page.setInputFiles("#viewer-input", join(copy.root, "data/memory_timelines.json"));
     await expect(page.getByRole("status")).toContainText("Plain loop: peak");
     await page.getByRole("navigation", { name: "Site" }).getByRole("link", { name: "About" }).click();

@@ -26,9 +26,7 @@ export function copyOfRepository(): Copy {
   mkdirSync(join(site, "node_modules"));
   for (const name of readdirSync(join(SITE, "node_modules")).filter((name) => !name.startsWith(".")))
     symlinkSync(join(SITE, "node_modules", name), join(site, "node_modules", name));
-  mkdirSync(join(root, "data"));
-  for (const name of ["memory_timelines.json", "memory_timelines.schema.json", "palette.json", "plans"])
-    cpSync(join(SITE, "../data", name), join(root, "data", name), { recursive: true });
+  cpSync(join(SITE, "../data"), join(root, "data"), { recursive: true, filter: (from) => basename(from) !== "quick" });
   mkdirSync(join(root, "experiments"));
   cpSync(join(SITE, "../experiments/backprop.py"), join(root, "experiments/backprop.py"));
 
