@@ -109,9 +109,9 @@ def test_a_second_wrap(what):
 
 def test_two_optimizers_wrapped_around_one_model():
     model = mlp()
-    BackProp(model, adamw(model[0].parameters()))
+    wrapped = BackProp(model, adamw(model[0].parameters()))  # kept: once its optimizer is gone, the model is plain
     refused(
-        model,
+        wrapped[0],
         adamw(model[2].parameters()),
         ValueError,
         "this model was given to BackProp before; put all its parameters into one optimizer (as groups), or step a "
