@@ -807,9 +807,7 @@ def _trial(
     except Exception:
         if sparse:
             raise
-        with contextlib.suppress(
-            Exception
-        ):  # SparseAdam takes no other; if this fails too, the first failure tells more
+        with contextlib.suppress(Exception):  # SparseAdam takes no other; if it fails too, the first failure tells more
             return _trial(optimizer, group, real, capacity, sparse=True)
         raise
     return torch.cat([tensor.detach() for tensor in tensors])
