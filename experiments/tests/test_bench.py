@@ -242,7 +242,7 @@ def test_quick_end_to_end(bench, tmp_path):
     for name in written:
         found = json.loads((folder / name).read_text())
         assert {"device", "torch", "command", "commit", "peers", "threads"} <= set(found["environment"])
-        assert found["environment"]["command"].startswith("timelines bench --quick --rounds 6")
+        assert found["environment"]["command"].startswith("timelines bench --quick --dtype float32 --rounds 6")
         assert set(found["settings"]) == {"rounds_at_most", "seconds_a_race", "warmup"}
         assert found["optimizer"]["implementation"] == "fused"
     found = json.loads((folder / written[1]).read_text())
@@ -265,6 +265,25 @@ def test_a_part_for_one_optimizer_files_that_alone(bench, tmp_path):
 
 
 @pytest.mark.usefixtures("tiny")
+def test_another_dtype_has_a_folder_of_its_own(bench, tmp_path):
+    status, _ = bench("races", "--quick", "--optimizer", "adamw", "--dtype", "bfloat16")
+    assert status == 0
+    found = json.loads((tmp_path / "quick" / "benchmarks" / "cpu-bfloat16" / "small-tensors-adamw.json").read_text())
+    assert found["model"]["dtype"] == "bfloat16"
+    plain, ours = found["results"]
+    assert plain["same_weights_as"] == ours["same_weights_as"] == [REFERENCE]
+    assert ours["peak_bytes"] < here(SUBJECT).peak  # of the same in float32
+    assert ours["cuda_mallocs_per_step"] is None
+
+
+def test_on_a_gpu_the_dtype_is_bfloat16(monkeypatch, tmp_path):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    chosen = command.plan([], [], [], None, False, (6, 0, 1), tmp_path)
+    assert (chosen.dtype, chosen.out) == ("bfloat16", tmp_path / "benchmarks" / "cuda-bfloat16")
+    assert chosen.command == "timelines bench --dtype bfloat16 --rounds 6 --seconds 0 --threads 1"
+
+
+@pytest.mark.usefixtures("tiny")
 def test_a_run_that_dies_leaves_the_last_file(bench, tmp_path, monkeypatch):
     file = tmp_path / "quick" / "benchmarks" / "cpu" / "clipping.json"
     file.parent.mkdir(parents=True)
@@ -284,6 +303,10 @@ def test_a_run_that_dies_leaves_the_last_file(bench, tmp_path, monkeypatch):
             "unknown model 'alexnet'; choose small-tensors, gpt2-small, linear-stack, resnet-50, wide-mlp",
         ),
         (("--optimizer", "lion"), "unknown optimizer 'lion'; choose adamw, sgd"),
+        (
+            ("--dtype", "int8"),
+            "unknown dtype 'int8'; choose one of float32, bfloat16, float16, bfloat16-autocast",
+        ),
     ],
 )
 def test_unknown_names_get_a_sentence(bench, arguments, sentence):

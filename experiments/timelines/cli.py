@@ -114,6 +114,9 @@ def bench(
     parts: Annotated[list[str] | None, typer.Argument(help="races, growth or clipping; all by default.")] = None,
     model: Annotated[list[str] | None, typer.Option(help="Only this one; may be repeated.")] = None,
     optimizer: Annotated[list[str] | None, typer.Option(help="adamw or sgd; may be repeated.")] = None,
+    dtype: Annotated[
+        str | None, typer.Option(help="As for plan. Default: bfloat16 on a GPU, float32 on a CPU.", show_default=False)
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Tiny models, to see that everything runs.")] = False,
     rounds: Annotated[int, typer.Option(min=1, help="Steps of each contestant at most, interleaved.")] = 60,
     seconds: Annotated[float, typer.Option(min=0, help="How long a race takes at most, beyond six rounds.")] = 30,
@@ -122,11 +125,13 @@ def bench(
 ) -> None:
     """Race BackProp against the plain loop and other ways to free gradients early: step time and peak memory.
 
-    Each part is filed under data/benchmarks as soon as it is measured (with --quick, under data/quick).
+    Each part is filed under data/benchmarks (with --quick, data/quick), in a folder named for device and dtype, as
+    soon as it is measured.
     """
     from timelines.bench import command
 
-    command.Run(command.plan(parts or [], model or [], optimizer or [], quick, (rounds, seconds, threads), data))()
+    effort = rounds, seconds, threads
+    command.Run(command.plan(parts or [], model or [], optimizer or [], dtype, quick, effort, data))()
 
 
 # What typer raises for a wrong command line: click's own class, wherever this typer keeps it.

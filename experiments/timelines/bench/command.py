@@ -18,6 +18,7 @@ from timelines.bench.race import Outcome, Settings, race
 from timelines.errors import UsageError
 from timelines.files import write_text
 from timelines.optimizers import OptimizerChoice
+from timelines.precision import in_precision
 from timelines.progress import Progress
 from timelines.training import Workload
 
@@ -35,6 +36,7 @@ class Plan:
     parts: list[str]
     models: list[str]
     optimizers: list[str]
+    dtype: str
     quick: bool
     settings: Settings
     threads: int
@@ -43,26 +45,37 @@ class Plan:
 
 
 def plan(
-    parts: list[str], names: list[str], optimizers: list[str], quick: bool, effort: tuple[int, float, int], data: Path
+    parts: list[str],
+    names: list[str],
+    optimizers: list[str],
+    dtype: str | None,
+    quick: bool,
+    effort: tuple[int, float, int],
+    data: Path,
 ) -> Plan:
     """The plan that the command line asks for, on the GPU if there is one; `effort` is rounds, seconds and threads.
+
+    `dtype` is one of PRECISIONS; None is bfloat16 on a GPU, where most train in it, and float32 on a CPU.
 
     Raises:
         UsageError: a part, model or optimizer is unknown.
     """
     rounds, seconds, threads = effort
-    words = [*parts, *(f"--model {name}" for name in names), *(f"--optimizer {name}" for name in optimizers)]
-    words += ["--quick"] * quick + [f"--rounds {rounds} --seconds {seconds:g} --threads {threads}"]
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    dtype = dtype or ("bfloat16" if device.type == "cuda" else "float32")
+    words = [*parts, *(f"--model {name}" for name in names), *(f"--optimizer {name}" for name in optimizers)]
+    words += ["--quick"] * quick + [f"--dtype {dtype} --rounds {rounds} --seconds {seconds:g} --threads {threads}"]
+    folder = device.type if dtype == "float32" else f"{device.type}-{dtype}"
     return Plan(
         models.chosen("part", dict.fromkeys(PARTS), parts),
         models.chosen("model", models.MODELS, names),
         models.chosen("optimizer", models.OPTIMIZERS, optimizers),
+        dtype,
         quick,
         Settings(rounds, seconds, device=device),
         threads,
         " ".join(["timelines bench", *words]),
-        (data / "quick" if quick else data) / "benchmarks" / device.type,
+        (data / "quick" if quick else data) / "benchmarks" / folder,
     )
 
 
@@ -71,7 +84,8 @@ class Run:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.workloads = {name: (models.QUICK if plan.quick else models.MODELS)[name] for name in plan.models}
+        known = models.QUICK if plan.quick else models.MODELS
+        self.workloads = {name: in_precision(known[name], plan.dtype) for name in plan.models}
         self.growth = models.QUICK_GROWTH if plan.quick else models.GROWTH
         self.console = Console(width=_WIDTH)
         growing = sum(len(shapes) for shapes in self.growth.values())
@@ -109,9 +123,9 @@ class Run:
         rows = []
         for along, shapes in self.growth.items():
             for shape in shapes:
-                size = getattr(shape, along)
-                found = self.race(shape, optimizer, _GROWING, f"{size} {along}")
-                rows += [{"along": along, "size": size, "model": shape.describe(), **row} for row in found]
+                size, workload = getattr(shape, along), in_precision(shape, self.plan.dtype)
+                found = self.race(workload, optimizer, _GROWING, f"{size} {along}")
+                rows += [{"along": along, "size": size, "model": workload.describe(), **row} for row in found]
         self.console.print(tables.growth(rows))
         self.file("growth", {**described, "optimizer": _optimizer(optimizer), "growth": rows})
 

@@ -35,6 +35,7 @@ def rows(outcome: Outcome, memories: dict[str, Memory | str]) -> list[dict[str, 
                 "peak_bytes": memory.peak,
                 "floor_bytes": floor,
                 "rss_peak_gb": memory.rss_peak_gb,
+                **memory.allocator,
             }
         )
     return found

@@ -1,7 +1,7 @@
 """Peak memory of a loop and the weights that it ends with, each taken in a fresh process of its own."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -23,12 +23,15 @@ class Memory:
     """Of one step with the optimizer's state there: bytes by the recorder, GB of the process, and the floor in bytes.
 
     `weights` is a digest of the weights after three steps: equal for loops that compute the same to the last bit.
+    `allocator` holds what CUDA's caching allocator counts, None for each on a CPU: its peak, calls of cudaMalloc and
+    cudaFree a step, and its pool.
     """
 
     peak: int
     floor: int
     rss_peak_gb: float | None
     weights: str
+    allocator: dict[str, float | None] = field(default_factory=dict)
 
 
 def measure_in_fresh_process(
@@ -53,7 +56,10 @@ def measure_here(workload: Workload, make: Make, choice: OptimizerChoice, device
     rss = measure.rss_peak_gb()
     weights = hashlib.sha256()
     for parameter in step.parameters:
-        weights.update(parameter.detach().cpu().numpy().tobytes())
+        values = parameter.detach().cpu().reshape(-1).view(torch.uint8)  # numpy has no bfloat16
+        weights.update(values.numpy().tobytes())
+    allocator = {"allocator_peak_gb": measure.allocator_peak_gb(step, device)}
+    allocator |= measure.allocator_counters(step, _STEPS, device)
     loop = step.loop
     recorder = Recorder(loop.model, loop.optimizer)
     with recorder:
@@ -66,4 +72,5 @@ def measure_here(workload: Workload, make: Make, choice: OptimizerChoice, device
             loop.update()
     recording = Recording(recorder)
     # What LOMO keeps is no optimizer's state in the recorder's eyes; it was there before, and counts all the same.
-    return Memory(recording.peak().nbytes + recording.foreign_bytes, recording.floor(), rss, weights.hexdigest())
+    peak = recording.peak().nbytes + recording.foreign_bytes
+    return Memory(peak, recording.floor(), rss, weights.hexdigest(), allocator)
