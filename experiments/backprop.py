@@ -588,6 +588,8 @@ class _Update:
         self.capacity: int = places.capacity if capacity is None else capacity
         self.bytes = 0
         self.bucket: Parameters = []
+        self.stream: contextlib.AbstractContextManager[Any] = contextlib.nullcontext()  # the one the bucket landed on
+        self.raw_stream = -1
         self.autocast = next(_autocast(p.device.type) for group in self.groups for p in group["params"])
 
     def landed(self, parameter: torch.nn.Parameter) -> None:
@@ -597,6 +599,9 @@ class _Update:
                 raise RuntimeError(_LANDED_TWICE)
             return  # taken out of the optimizer since
         size = place[1]
+        if parameter.is_cuda and self.raw_stream != (raw := torch._C._cuda_getCurrentRawStream(parameter.device.index)):
+            self.flush()  # on another stream its gradients might not be there yet, or be overwritten too early
+            self.raw_stream, self.stream = raw, torch.cuda.stream(torch.cuda.current_stream(parameter.device))
         if self.bytes + size > self.capacity:
             self.flush()
         self.bucket.append(parameter)
@@ -620,11 +625,12 @@ class _Update:
         if not narrowed:
             return
         bucket = [parameter for chosen in narrowed.values() for parameter in chosen]
-        for adjust in self.adjustments:
-            adjust(bucket)
-        self.call(narrowed)
-        for parameter in bucket:
-            parameter.grad = None
+        with self.stream:
+            for adjust in self.adjustments:
+                adjust(bucket)
+            self.call(narrowed)
+            for parameter in bucket:
+                parameter.grad = None
 
     def call(self, parameters: dict[int, Parameters]) -> None:
         groups: dict[int, dict[str, Any]] = {}
@@ -640,6 +646,7 @@ class _Update:
         self.after.update(groups)
 
     def finish(self) -> None:
+        self.stream = contextlib.nullcontext()  # by now the caller's stream has waited for all others
         self.flush()
         untouched = {index: group["params"] for index, group in enumerate(self.groups) if index not in self.after}
         if untouched:  # without gradients nothing moves, but an optimizer may count the step
