@@ -2,7 +2,6 @@
 
 import importlib
 import json
-import os
 from dataclasses import replace
 from typing import Any
 
@@ -10,8 +9,8 @@ import commands
 import pytest
 import torch
 
-from timelines.bench import clipping, command, document, fresh, memory, models, peers
-from timelines.bench.fresh import reason
+from timelines import devices, fresh
+from timelines.bench import clipping, command, document, memory, models, peers
 from timelines.bench.loops import OURS, REFERENCE, SUBJECT, Trainer
 from timelines.bench.race import Lap, Outcome, Settings, race
 from timelines.errors import UsageError
@@ -105,14 +104,8 @@ def test_clipping_is_not_timed_without_all_of_its_steps(monkeypatch):
     )
 
 
-def test_a_reason_is_one_short_line():
-    assert reason(ImportError("\n  not installed.\n  Please\n" + "x" * 300)) == (
-        "ImportError: " + ("not installed. Please " + "x" * 300)[:200]
-    )
-
-
 def test_rounds_pair_each_step_with_those_of_the_two_that_all_heats_share(monkeypatch):
-    monkeypatch.setattr("timelines.bench.race._HEAT_BYTES", 1)  # so that each other contestant has a heat of its own
+    monkeypatch.setattr(devices, "free_bytes", lambda device: 1)  # so that each other contestant has a heat of its own
     names = (REFERENCE, "plain foreach", SUBJECT, "backprop foreach")
     outcome = race(TINY, models.OPTIMIZERS["adamw"], {name: OURS[name] for name in names}, FAST)
     assert list(outcome) == list(names)
@@ -149,12 +142,6 @@ def test_a_process_that_fails_gives_its_reason():
     assert found == "KeyError: 'nobody'"
 
 
-def test_a_process_that_dies_and_one_that_is_asked_for_too_much():
-    assert fresh.call(os._exit, 3) == "its process ended with status 3"
-    with pytest.raises(UsageError, match=r"^unknown model 'a'; choose b$"):
-        fresh.call(models.chosen, "model", {"b": 1}, ["a"])
-
-
 @pytest.mark.usefixtures("tiny")
 @pytest.mark.parametrize(
     ("part", "sentence"),
@@ -171,7 +158,7 @@ def test_what_dies_in_its_process_is_told_in_a_sentence(bench, monkeypatch, part
 
 
 def test_one_heat_whatever_memory_it_takes(monkeypatch):
-    monkeypatch.setattr("timelines.bench.race._HEAT_BYTES", 1)
+    monkeypatch.setattr(devices, "free_bytes", lambda device: 1)
     names = (REFERENCE, "plain foreach", SUBJECT, "backprop foreach")
     contestants = {name: OURS[name] for name in names}
     outcome = race(TINY, models.OPTIMIZERS["adamw"], contestants, FAST, together=True)

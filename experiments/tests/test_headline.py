@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from timelines import contract, headline
+from timelines import contract, devices, headline
 from timelines.errors import UsageError
 from workloads.linear_stack import LinearStack
 
@@ -123,14 +123,14 @@ def test_an_unknown_choice_is_refused_by_the_parser(arguments: list[str], capsys
 
 
 def test_a_size_that_does_not_fit_is_refused_before_it_is_built(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(headline, "_free_bytes", lambda device: 10**9)
+    monkeypatch.setattr(devices, "free_bytes", lambda device: 10**9)
     with pytest.raises(UsageError, match=r"size full needs about \d+ GB on cpu, where 1.0 GB are free; .*--size quick"):
         headline.plan("cpu", "full")
     assert headline.plan("cpu", "quick").stack.width == 1024
 
 
 def test_a_full_size_step_on_the_cpu_is_timed_fewer_times(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(headline, "_free_bytes", lambda device: 10**12)
+    monkeypatch.setattr(devices, "free_bytes", lambda device: 10**12)
     assert headline.plan("cpu", "full").timed_steps == 2
     assert headline.plan("cpu").timed_steps == 20
 

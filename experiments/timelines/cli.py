@@ -13,6 +13,18 @@ from timelines import contract, gpus, sources
 from timelines.errors import UsageError
 
 app = typer.Typer(add_completion=False, help="Where training memory goes, by category, over time.")
+_Device = Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")]
+_Data = Annotated[Path, typer.Option(help="The data folder.")]
+# What a model is and how it is trained, as several commands take it.
+_Target = Annotated[str, typer.Argument(help="A workload's name, a config.json, or package.module:function.")]
+_Batch = Annotated[int | None, typer.Option(help="Batch size.")]
+_SeqLen = Annotated[int | None, typer.Option(help="Tokens per sequence.")]
+_Dtype = Annotated[str, typer.Option(help="float32, bfloat16, or float16 or bfloat16-autocast over float32 weights.")]
+_Optimizer = Annotated[str, typer.Option(help="A name in torch.optim, or package.module:Class.")]
+_Implementation = Annotated[str | None, typer.Option(help="for-loop, foreach or fused.")]
+_Settings = Annotated[list[str] | None, typer.Option("--set", help="Of the optimizer, as key=value.")]
+_Checkpoint = Annotated[bool, typer.Option("--checkpoint-activations", help="Recompute them in backward.")]
+_Mode = Annotated[Literal["default", "backprop", "both"], typer.Option(help="Which loop.")]
 
 
 @app.command()
@@ -26,8 +38,8 @@ def run(
     optimizer_impl: Annotated[
         Literal["for-loop", "foreach", "fused"], typer.Option(help="Implementation of AdamW.")
     ] = "for-loop",
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
-    data: Annotated[Path, typer.Option(help="The data folder.")] = sources.DATA,
+    device: _Device = "auto",
+    data: _Data = sources.DATA,
 ) -> None:
     """Measure the headline in both modes, file it under data/, and choose the run that the article shows."""
     from timelines import headline  # torch takes seconds to import, and `check` does without
@@ -51,17 +63,15 @@ def check(files: Annotated[list[Path], typer.Argument(help="memory_timelines.jso
 
 @app.command()
 def plan(
-    target: Annotated[str, typer.Argument(help="A workload's name, a config.json, or package.module:function.")],
-    batch: Annotated[int | None, typer.Option(help="Batch size.")] = None,
-    seq_len: Annotated[int | None, typer.Option(help="Tokens per sequence.")] = None,
-    dtype: Annotated[
-        str, typer.Option(help="float32, bfloat16, or float16 or bfloat16-autocast over float32 weights.")
-    ] = "float32",
-    optimizer: Annotated[str, typer.Option(help="A name in torch.optim, or package.module:Class.")] = "AdamW",
-    optimizer_impl: Annotated[str | None, typer.Option(help="for-loop, foreach or fused.")] = None,
-    setting: Annotated[list[str] | None, typer.Option("--set", help="Of the optimizer, as key=value.")] = None,
-    checkpoint: Annotated[bool, typer.Option("--checkpoint-activations", help="Recompute them in backward.")] = False,
-    mode: Annotated[Literal["default", "backprop", "both"], typer.Option(help="Which loop.")] = "both",
+    target: _Target,
+    batch: _Batch = None,
+    seq_len: _SeqLen = None,
+    dtype: _Dtype = "float32",
+    optimizer: _Optimizer = "AdamW",
+    optimizer_impl: _Implementation = None,
+    setting: _Settings = None,
+    checkpoint: _Checkpoint = False,
+    mode: _Mode = "both",
     memory: Annotated[str | None, typer.Option(help="What must suffice, such as 24GB or 24GiB.")] = None,
     gpu: Annotated[str | None, typer.Option(help=f"One of {', '.join(gpus.GPUS)}.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write a memory_timelines.json there (needs both modes).")] = None,
@@ -77,9 +87,40 @@ def plan(
 
         chosen = plan_command.Model(target, batch, seq_len, dtype, checkpoint)
         trained_by = plan_command.optimizers.parse(optimizer, optimizer_impl, setting or ())
-        modes = contract.MODES if mode == "both" else (mode,)
+        modes = _modes(mode)
         capacity = gpus.parse_memory(memory) if memory else None
         plan_command.run(chosen, trained_by, modes, gpu, capacity, out, report, as_json, find_batch)
+
+
+@app.command()
+def measure(
+    target: _Target,
+    batch: _Batch = None,
+    seq_len: _SeqLen = None,
+    dtype: _Dtype = "float32",
+    optimizer: _Optimizer = "AdamW",
+    optimizer_impl: _Implementation = None,
+    setting: _Settings = None,
+    checkpoint: _Checkpoint = False,
+    mode: _Mode = "both",
+    device: _Device = "auto",
+    steps: Annotated[int, typer.Option(min=1, help="Steps to time, after two to warm up.")] = 5,
+    out: Annotated[Path | None, typer.Option(help="Write the figures there, as JSON.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Train a model for some steps on a device, both ways, and set its peak beside the planned one.
+
+    A mode that does not fit on the GPU is listed with what CUDA said; the other is measured all the same.
+    """
+    from timelines import measure_command, plan_command
+
+    chosen = plan_command.Model(target, batch, seq_len, dtype, checkpoint)
+    trained_by = plan_command.optimizers.parse(optimizer, optimizer_impl, setting or ())
+    measure_command.run(chosen, trained_by, _modes(mode), device, steps, out, as_json)
+
+
+def _modes(mode: str) -> tuple[str, ...]:
+    return contract.MODES if mode == "both" else (mode,)
 
 
 @contextlib.contextmanager
@@ -98,7 +139,7 @@ def _no_search_for_cycles() -> Iterator[None]:
 @app.command()
 def plans(
     names: Annotated[list[str] | None, typer.Argument(help="Which of the gallery; all by default.")] = None,
-    data: Annotated[Path, typer.Option(help="The data folder.")] = sources.DATA,
+    data: _Data = sources.DATA,
 ) -> None:
     """Remake data/plans and data/simulated: predicted timelines of known models, and published figures beside ours."""
     from timelines import gallery, ladder
@@ -121,7 +162,7 @@ def bench(
     rounds: Annotated[int, typer.Option(min=1, help="Steps of each contestant at most, interleaved.")] = 60,
     seconds: Annotated[float, typer.Option(min=0, help="How long a race takes at most, beyond six rounds.")] = 30,
     threads: Annotated[int, typer.Option(min=1, help="Threads of torch.")] = 1,
-    data: Annotated[Path, typer.Option(help="The data folder.")] = sources.DATA,
+    data: _Data = sources.DATA,
 ) -> None:
     """Race BackProp against the plain loop and other ways to free gradients early: step time and peak memory.
 

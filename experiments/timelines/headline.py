@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from timelines import contract, environment, measure, profiler
+from timelines import contract, devices, environment, measure, profiler
 from timelines.errors import UsageError
 from timelines.files import replacing
 from timelines.optimizers import IMPLEMENTATIONS, adamw
@@ -39,14 +39,14 @@ def plan(device: str = "auto", size: str | None = None, implementation: str = "f
     Raises:
         UsageError: the device or size is unknown, or the device has too little memory for the size.
     """
-    chosen = _device(device)
+    chosen = devices.named(device)
     size = size or ("full" if chosen.type == "cuda" else "quick")
     if size not in SIZES:
         raise UsageError(f"unknown size {size!r}; choose one of {', '.join(SIZES)}")
     if implementation not in IMPLEMENTATIONS:
         raise UsageError(f"unknown optimizer implementation {implementation!r}; choose {', '.join(IMPLEMENTATIONS)}")
     stack = SIZES[size]
-    free, needed = _free_bytes(chosen), stack.step_bytes(implementation)
+    free, needed = devices.free_bytes(chosen), stack.step_bytes(implementation)
     if free is not None and free < needed:
         raise UsageError(
             f"size {size} needs about {needed / 1e9:.0f} GB on {chosen}, where {free / 1e9:.1f} GB are free; "
@@ -156,31 +156,6 @@ def _updates_match_default(plan: Plan) -> bool:
         return [parameter.detach() for parameter in step.model.parameters()]
 
     return all(torch.equal(ours, plain) for ours, plain in zip(weights("backprop"), weights("default"), strict=True))
-
-
-def _device(name: str) -> torch.device:
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        device = torch.device(name)
-    except RuntimeError:
-        device = None
-    if device is None or device.type not in ("cpu", "cuda"):
-        raise UsageError(f"unknown device {name!r}; choose auto, cpu, cuda or cuda:N")
-    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        seen = torch.cuda.device_count()
-        raise UsageError(f"there is no device {name} here; torch sees {seen} CUDA devices, so take cpu")
-    return device
-
-
-def _free_bytes(device: torch.device) -> int | None:
-    if device.type == "cuda":
-        return torch.cuda.mem_get_info(device)[0]
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-    except OSError:
-        return None
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

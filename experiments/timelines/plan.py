@@ -11,13 +11,12 @@ from timelines import contract
 from timelines.errors import UsageError
 from timelines.gpus import Gpu
 from timelines.optimizers import OptimizerChoice
-from timelines.recorder import Recorder
+from timelines.recorder import CUDA_BLOCK, Recorder
 from timelines.recording import Recording
 from timelines.roofline import RooflineClock
 from timelines.training import TrainingStep, Workload
 
 CPU = torch.device("cpu")  # a build without CUDA refuses autograd on fake CUDA tensors
-_BLOCK = 512  # bytes: CUDA's allocator rounds up to it
 
 
 @dataclass(frozen=True)
@@ -33,11 +32,11 @@ class ModePlan:
         return self.recording.timeline({"step_ms": None, "timed_steps": 0, **dict.fromkeys(unmeasured)})
 
 
-def predict(workload: Workload, optimizer: OptimizerChoice, mode: str, gpu: Gpu) -> ModePlan:
+def predict(workload: Workload, optimizer: OptimizerChoice, mode: str, gpu: Gpu, block: int = CUDA_BLOCK) -> ModePlan:
     """Predicts one training step of `workload` in `mode`, with the optimizer's state already there.
 
-    Times are estimated for `gpu`. Sizes are those of its allocator; the CUDA context, fragmentation and libraries'
-    workspaces come on top.
+    Times are estimated for `gpu`. Sizes are rounded up to `block` bytes, by default as CUDA's allocator does; the CUDA
+    context, fragmentation and libraries' workspaces come on top.
 
     Raises:
         UsageError: the step cannot be run on fake tensors; the sentence names module and operation.
@@ -49,7 +48,7 @@ def predict(workload: Workload, optimizer: OptimizerChoice, mode: str, gpu: Gpu)
         with _Fake(allow_fallback_kernels=False, allow_non_fake_inputs=True):
             step = TrainingStep(workload, mode, optimizer, CPU)
             _make_state(step, optimizer.type.__name__)
-            recorder = Recorder(step.model, step.optimizer, RooflineClock(gpu), _BLOCK)
+            recorder = Recorder(step.model, step.optimizer, RooflineClock(gpu), block)
             with recorder:
                 step(phase=recorder.phase, see_batch=recorder.is_input)
     except UsageError:

@@ -90,13 +90,15 @@ def run(
     plans = plan.predict_modes(workload, choice, card, modes)
     found = _largest(model, choice, card, capacity, modes) if find_batch and capacity is not None else {}
     if out or report:
-        described = describe_environment(card.name if gpu else f"{card.name} (assumed)", _command_line())
+        described = describe_environment(card.name if gpu else f"{card.name} (assumed)", command_line())
         _write(plan.document(plans, workload, choice, described), out, report)
     if as_json:
         print(json.dumps(_figures(plans, capacity, found), indent=2))
         return
     console = Console(soft_wrap=True)
-    plan_table.show(console, plans, _title(workload, choice, plans), capacity)
+    parameters = next(iter(plans.values())).parameters
+    heading = f"{title(workload, choice, parameters)} (predicted; nothing was run)"
+    plan_table.show(console, plans, heading, capacity)
     for kind, sizes in found.items():
         listed = ", ".join(f"{mode} {size or 'none'}" for mode, size in sizes.items())
         console.print(f"{kind}: {listed}", highlight=False)
@@ -133,7 +135,7 @@ def _largest(
     return found
 
 
-def _command_line() -> str:
+def command_line() -> str:
     """What was typed, with nothing of this machine in it."""
     return " ".join(["timelines", *(Path(word).name if os.path.isabs(word) else word for word in sys.argv[1:])])
 
@@ -172,13 +174,13 @@ def _described(storage: Any) -> dict[str, Any]:
     return {key: getattr(storage, key) for key in ("nbytes", "shape", "dtype", "module", "operation")}
 
 
-def _title(workload: InPrecision, choice: optimizers.OptimizerChoice, plans: dict[str, plan.ModePlan]) -> str:
+def title(workload: InPrecision, choice: optimizers.OptimizerChoice, parameters: int | None) -> str:
+    """What is trained, in a line; without the number of parameters where it is not known."""
     about = workload.describe()
     tokens = f", {about['seq_len']} tokens" if about.get("seq_len") else ""
-    parameters = next(iter(plans.values())).parameters
+    counted = "" if parameters is None else f"{parameters / 1e6:,.1f} M parameters, "
     checkpointed = ", activations checkpointed" if about.get("checkpointed") else ""
     return (
-        f"{about['name']}: {parameters / 1e6:,.1f} M parameters, batch {about['batch_size']}{tokens}, "
-        f"{about['dtype']}, {choice.type.__name__} {choice.implementation}{checkpointed} "
-        "(predicted; nothing was run)"
+        f"{about['name']}: {counted}batch {about['batch_size']}{tokens}, "
+        f"{about['dtype']}, {choice.type.__name__} {choice.implementation}{checkpointed}"
     )

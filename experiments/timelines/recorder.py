@@ -29,7 +29,7 @@ import backprop
 _PROVISIONAL = ("AUTOGRAD_DETAIL", "TEMPORARY")  # what a storage is taken for until more is known about it
 _MODULE = "timelines.module"  # key in an autograd node's metadata: the module whose forward made it
 _PLAIN = (torch.Tensor, torch.nn.Parameter, FakeTensor)  # types that are not made of other tensors
-_CUDA_BLOCK = 512  # bytes: the caching allocator rounds up to it (c10/cuda/CUDACachingAllocator.h, kMinBlockSize)
+CUDA_BLOCK = 512  # bytes: the caching allocator rounds up to it (c10/cuda/CUDACachingAllocator.h, kMinBlockSize)
 
 Clock = Callable[[Any, Any, Any, Any], float]
 
@@ -98,7 +98,7 @@ class Recorder(TorchDispatchMode):
     ) -> None:
         super().__init__()
         on_cuda = any(parameter.is_cuda for parameter in model.parameters())
-        self.block = block or (_CUDA_BLOCK if on_cuda else 1)
+        self.block = block or (CUDA_BLOCK if on_cuda else 1)
         self.model, self.optimizer = model, optimizer
         self.log: list[tuple[float, Storage, int]] = []  # ms, whose, bytes gained or lost; 0 when it became another
         self.phases: dict[str, tuple[float, float]] = {}

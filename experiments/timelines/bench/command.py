@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from rich.console import Console
 
-from timelines import environment
-from timelines.bench import clipping, document, fresh, models, tables
+from timelines import environment, fresh
+from timelines.bench import clipping, document, models, tables
 from timelines.bench.loops import OURS, REFERENCE, SUBJECT, Make
 from timelines.bench.memory import Memory, measure_in_fresh_process
 from timelines.bench.peers import PEERS

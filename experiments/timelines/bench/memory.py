@@ -6,8 +6,7 @@ from typing import Any
 
 import torch
 
-from timelines import measure
-from timelines.bench import fresh
+from timelines import fresh, measure
 from timelines.bench.loops import OURS, Make, Trainer
 from timelines.bench.peers import PEERS
 from timelines.optimizers import OptimizerChoice

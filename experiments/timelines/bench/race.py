@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, fields
 
 import torch
 
-from timelines.bench.fresh import reason
+from timelines import devices
 from timelines.bench.loops import REFERENCE, SUBJECT, Make, Trainer
 from timelines.errors import UsageError
+from timelines.fresh import reason
 from timelines.measure import synchronize
 from timelines.optimizers import OptimizerChoice
 from timelines.recorder import tensors_in
@@ -22,7 +23,7 @@ _STATE = 4  # what a loop holds between and in steps, in multiples of its parame
 # some per cent, and is settled when a model is built.
 _SITTINGS = 3
 _FEWEST_ROUNDS = 2  # of a sitting; fewer than six in all would have no 95 % interval
-_HEAT_BYTES = 8e9  # more would not fit beside each other on a common machine, with activations and what lies unused
+_SHARE = 0.5  # of the free memory that a heat takes; the rest is for activations, and for what lies unused
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def race(
     original = workload.model(settings.device)
     anchors = [REFERENCE, SUBJECT]
     others = [name for name in contestants if name not in anchors]
-    fit = max(1, len(others) if together else _fit(original) - len(anchors))
+    fit = max(1, len(others) if together else _fit(original, settings.device) - len(anchors))
     heats = [others[i : i + fit] for i in range(0, len(others), fit)] or [[]]
     outcome: Outcome = {}
     for heat in heats:
@@ -85,9 +86,9 @@ def race(
     return {name: outcome[name] for name in contestants}
 
 
-def _fit(original: torch.nn.Module) -> int:
+def _fit(original: torch.nn.Module, device: torch.device) -> int:
     parameters = sum(p.numel() * p.element_size() for p in original.parameters())
-    return int(_HEAT_BYTES // (_STATE * parameters))
+    return int(_SHARE * (devices.free_bytes(device) or 0) // (_STATE * parameters))
 
 
 def _sitting(
