@@ -42,7 +42,7 @@ SITE_SOURCES := $(shell find site -type d \( -name node_modules -o -name dist -o
                   -o -name test-results -o -name figures \) -prune -o -type f -print 2>/dev/null) \
                 $(wildcard data/*.json data/*/*.json data/*/*/*.json experiments/backprop.py)
 
-.PHONY: all help setup data bench plans figures report site dev preview test test-python test-site \
+.PHONY: all help setup data bench gpu plans figures report site dev preview test test-python test-site \
         check check-python check-site format clean distclean FORCE
 
 all: ## measure, draw the figures, build the site (the default)
@@ -87,6 +87,13 @@ endif
 	@mkdir -p $(@D) && touch $@
 
 bench: $(PIP_DONE) $(PEERS_DONE) ## race BackProp against the plain loop and others; files data/benchmarks
+	$(TIMELINES) bench
+
+gpu: $(PIP_DONE) $(PEERS_DONE) ## all that needs a GPU: headline in three ways, 8.3 billion parameters, benchmark in bfloat16
+	$(TIMELINES) run --device cuda
+	$(TIMELINES) run --device cuda --optimizer-impl foreach
+	$(TIMELINES) run --device cuda --optimizer-impl fused
+	$(TIMELINES) measure megatron-8.3b --device cuda --optimizer-impl foreach --out data/cuda/megatron-8.3b.json
 	$(TIMELINES) bench
 
 # A checkout has this file. Where it was deleted, measuring makes it anew.

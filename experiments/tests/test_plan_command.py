@@ -30,8 +30,8 @@ def _peak(batch: int, mode: str) -> int:
     [
         (
             ["gtp2"],
-            "unknown target 'gtp2'; choose linear-stack, gpt2-small, gpt2-medium, gpt2-large, gpt2-xl, vit-b-16, "
-            "vit-l-16, resnet-50, the path of a config.json, or package.module:function",
+            "unknown target 'gtp2'; choose linear-stack, gpt2-small, gpt2-medium, gpt2-large, gpt2-xl, megatron-8.3b, "
+            "vit-b-16, vit-l-16, resnet-50, the path of a config.json, or package.module:function",
         ),
         (
             ["linear-stack", "--bogus"],

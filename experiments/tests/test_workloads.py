@@ -19,6 +19,7 @@ from workloads.transformer import Transformer
         ("gpt2-medium", 354_823_168),
         ("gpt2-large", 774_030_080),
         ("gpt2-xl", 1_557_611_200),
+        ("megatron-8.3b", 8_314_143_744),
         ("vit-b-16", 86_567_656),
         ("vit-l-16", 304_326_632),
         ("resnet-50", 25_557_032),

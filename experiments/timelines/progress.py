@@ -12,13 +12,17 @@ class Progress:
 
     def phase(self, text: str) -> None:
         """Prints that a phase begins."""
-        print(f"[{self._left()}] {text}", file=sys.stderr, flush=True)
+        print(f"[{self.left()}] {text}", file=sys.stderr, flush=True)
 
     def step_done(self, count: int = 1) -> None:
         """Counts training steps, one by default."""
         self.done += count
 
-    def _left(self) -> str:
+    def close(self) -> None:
+        """Nothing is left to be shown."""
+
+    def left(self) -> str:
+        """How long the rest takes, in words."""
         if not self.done:
             return "time left: known after the first step"
         seconds = (time.perf_counter() - self.began) / self.done * (self.steps - self.done)

@@ -116,9 +116,12 @@ class Transformer:
         }
 
 
-SIZES = {  # layers, heads, width: 124, 355, 774 and 1558 million parameters
+# Layers, heads, width: 124, 355, 774 and 1558 million parameters (Radford et al., "Language models are unsupervised
+# multitask learners", 2019), and 8.3 billion (Megatron-LM, arXiv 1909.08053).
+SIZES = {
     "gpt2-small": (12, 12, 768),
     "gpt2-medium": (24, 16, 1024),
     "gpt2-large": (36, 20, 1280),
     "gpt2-xl": (48, 25, 1600),
+    "megatron-8.3b": (72, 24, 3072),
 }

@@ -10,7 +10,7 @@ import torch
 from rich.console import Console
 
 from timelines import environment, fresh
-from timelines.bench import clipping, document, models, tables
+from timelines.bench import bar, clipping, document, models, tables
 from timelines.bench.loops import OURS, REFERENCE, SUBJECT, Make
 from timelines.bench.memory import Memory, measure_in_fresh_process
 from timelines.bench.peers import PEERS
@@ -19,7 +19,6 @@ from timelines.errors import UsageError
 from timelines.files import write_text
 from timelines.optimizers import OptimizerChoice
 from timelines.precision import in_precision
-from timelines.progress import Progress
 from timelines.training import Workload
 
 PARTS = ("races", "growth", "clipping")
@@ -94,7 +93,7 @@ class Run:
             "growth": 2 * growing * len(_GROWING),
             "clipping": len(clipping.STEPS) * len(self.workloads),
         }
-        self.progress = Progress(sum(sizes[part] for part in plan.parts))
+        self.progress = bar.progress(sum(sizes[part] for part in plan.parts))
 
     def __call__(self) -> None:
         """Measures all. What is done is filed, whatever comes after it.
@@ -104,8 +103,11 @@ class Run:
         """
         torch.set_num_threads(self.plan.threads)
         parts = {"races": self.races, "growth": self.growths, "clipping": self.clippings}
-        for part in self.plan.parts:
-            parts[part]()
+        try:
+            for part in self.plan.parts:
+                parts[part]()
+        finally:
+            self.progress.close()
 
     def races(self) -> None:
         """Every contestant, for each model and optimizer a file."""

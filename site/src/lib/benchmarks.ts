@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { z } from "astro/zod";
 import { dataDirectory } from "./contract";
 import { readData } from "./data-file";
@@ -33,7 +33,7 @@ const absent = z.object({ contestant: z.string(), reason: z.string() });
 
 const raceFile = z.object({
   environment,
-  model: z.looseObject({ name: z.string() }),
+  model: z.looseObject({ name: z.string(), dtype: z.string().default("float32") }),
   optimizer: z.object({ name: z.string() }),
   results: z.array(z.union([measured, absent])),
 });
@@ -53,6 +53,7 @@ export type Contestant = z.infer<typeof measured>;
 
 export interface Race {
   model: string;
+  dtype: string;
   optimizer: string;
   environment: z.infer<typeof environment>;
   contestants: Contestant[];
@@ -67,17 +68,28 @@ const MODELS = ["small-tensors", "resnet-50", "gpt2-small", "linear-stack", "wid
 
 const COMMAND = "make bench";
 
-const folder = () => join(dataDirectory(), "benchmarks", "cpu");
+/** The folders of data/benchmarks, one for each device and dtype that was measured on, GPUs first. */
+export function benchmarkFolders(from: string = join(dataDirectory(), "benchmarks")): string[] {
+  const names = existsSync(from) ? readdirSync(from).sort((a, b) => b.localeCompare(a)) : [];
+  if (names.length === 0) throw new Error(`${from}: there is no benchmark; \`${COMMAND}\` makes one.`);
+  return names.map((name) => join(from, name));
+}
 
-/** Every race in data/benchmarks. Throws one sentence where a file is something else. */
-export function loadRaces(from: string = folder()): Race[] {
+/** What a folder's figures were measured on. */
+export function kindOf(folder: string): string {
+  return basename(folder).startsWith("cpu") ? "a CPU" : "a GPU";
+}
+
+/** Every race in a folder. Throws one sentence where a file is something else. */
+export function loadRaces(from: string): Race[] {
   const names = existsSync(from) ? readdirSync(from).filter((name) => /-(adamw|sgd)\.json$/.test(name)) : [];
-  if (names.length === 0) throw new Error(`${from}: there is no race; \`make bench\` runs them.`);
+  if (names.length === 0) throw new Error(`${from}: there is no race; \`${COMMAND}\` runs them.`);
   return names
     .map((name) => {
       const { model, optimizer, environment, results } = readData(join(from, name), raceFile, COMMAND);
       return {
         model: model.name,
+        dtype: model.dtype,
         optimizer: optimizer.name,
         environment,
         contestants: results.filter((row): row is Contestant => "over_plain" in row),
@@ -87,12 +99,18 @@ export function loadRaces(from: string = folder()): Race[] {
     .sort((a, b) => a.optimizer.localeCompare(b.optimizer) || MODELS.indexOf(a.model) - MODELS.indexOf(b.model));
 }
 
-export function loadGrowth(from: string = folder()): z.infer<typeof growthFile> {
-  return readData(join(from, "growth.json"), growthFile, COMMAND);
+/** How steps grow with the network; null where that was not measured. */
+export function loadGrowth(from: string): z.infer<typeof growthFile> | null {
+  return ifThere(join(from, "growth.json"), growthFile);
 }
 
-export function loadClipping(from: string = folder()): z.infer<typeof clippingFile> {
-  return readData(join(from, "clipping.json"), clippingFile, COMMAND);
+/** What clipping costs; null where that was not measured. */
+export function loadClipping(from: string): z.infer<typeof clippingFile> | null {
+  return ifThere(join(from, "clipping.json"), clippingFile);
+}
+
+function ifThere<Schema extends z.ZodType>(file: string, schema: Schema): z.infer<Schema> | null {
+  return existsSync(file) ? readData(file, schema, COMMAND) : null;
 }
 
 /** Fused BackProp in a race. */

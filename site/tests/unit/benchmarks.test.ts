@@ -1,8 +1,16 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { exactPeers, loadClipping, loadGrowth, loadRaces, subject } from "../../src/lib/benchmarks";
+import {
+  benchmarkFolders,
+  exactPeers,
+  kindOf,
+  loadClipping,
+  loadGrowth,
+  loadRaces,
+  subject,
+} from "../../src/lib/benchmarks";
 import { strip } from "../../src/lib/markup/strip";
 
 const estimate = (median: number) => ({ median, low: median - 0.1, high: median + 0.1 });
@@ -60,19 +68,30 @@ it("compares with others that end with the same weights, the fastest first", () 
 
 it("says in a sentence what is missing", () => {
   expect(() => loadRaces("nowhere")).toThrow("nowhere: there is no race; `make bench` runs them.");
-  expect(() => loadGrowth("nowhere")).toThrow("nowhere/growth.json: there is no such file; `make bench` makes it.");
-  expect(() => loadClipping("nowhere")).toThrow("nowhere/clipping.json: there is no such file");
+  expect(() => benchmarkFolders("nowhere")).toThrow("nowhere: there is no benchmark; `make bench` makes one.");
   const [race] = loadRaces(races(row("plain fused", 1)));
   expect(() => race && subject(race)).toThrow("the race of small-tensors with AdamW has no backprop fused");
   expect(() => loadRaces(races({ contestant: 3 }))).toThrow(/small-tensors-adamw\.json: results\.0/);
 });
 
 it("has the figures that the article shows", () => {
-  const all = loadRaces();
-  expect(all.length).toBeGreaterThanOrEqual(5);
+  const [first, ...others] = benchmarkFolders();
+  if (!first) throw new Error("no folder");
+  const all = [first, ...others].flatMap(loadRaces);
+  expect(all.length).toBeGreaterThanOrEqual(10);
   for (const race of all) expect(subject(race).peak_bytes).toBeGreaterThanOrEqual(subject(race).floor_bytes ?? 0);
-  expect(loadGrowth().growth.length).toBeGreaterThan(10);
-  expect(loadClipping().clipping.length).toBeGreaterThan(0);
+  expect(loadGrowth(first)?.growth.length).toBeGreaterThan(10);
+  expect(loadClipping(first)?.clipping.length).toBeGreaterThan(0);
+});
+
+it("lists what was measured on a GPU before what was on a CPU, and does without growth and clipping", () => {
+  const folder = mkdtempSync(join(tmpdir(), "devices-"));
+  for (const name of ["cpu", "cuda-bfloat16", "cpu-bfloat16"]) mkdirSync(join(folder, name));
+  const folders = benchmarkFolders(folder);
+  expect(folders.map((path) => path.slice(folder.length + 1))).toEqual(["cuda-bfloat16", "cpu-bfloat16", "cpu"]);
+  expect(folders.map(kindOf)).toEqual(["a GPU", "a CPU", "a CPU"]);
+  expect(loadGrowth(folder)).toBeNull();
+  expect(loadClipping(folder)).toBeNull();
 });
 
 it("puts half as long as far from one as twice as long, and what is beyond at the end", () => {
