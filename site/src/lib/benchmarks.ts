@@ -109,7 +109,7 @@ export function loadClipping(from: string): z.infer<typeof clippingFile> | null 
   return ifThere(join(from, "clipping.json"), clippingFile);
 }
 
-function ifThere<Schema extends z.ZodType>(file: string, schema: Schema): z.infer<Schema> | null {
+function ifThere<T>(file: string, schema: z.ZodType<T>): T | null {
   return existsSync(file) ? readData(file, schema, COMMAND) : null;
 }
 
