@@ -55,6 +55,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 import torch
+from torch.autograd.function import BackwardCFunction
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torch.utils._pytree import tree_map
 
@@ -534,12 +535,13 @@ def _reached(cuts: Iterable[_Cut]) -> Iterator[Any]:
         if node is None or node in seen:
             continue
         seen.add(node)
-        if (leaf := getattr(node, "variable", None)) is not None:
-            yield leaf
-        if isinstance(cut := getattr(node, "cut", None), _Cut):
+        if not (following := node.next_functions):
+            if (leaf := getattr(node, "variable", None)) is not None:
+                yield leaf
+        elif isinstance(node, BackwardCFunction) and isinstance(cut := getattr(node, "cut", None), _Cut):
             yield cut.owner()
             nodes.append(cut.stub.grad_fn)
-        nodes.extend(following for following, _ in node.next_functions)
+        nodes.extend([other for other, _ in following])
 
 
 # -- the buckets

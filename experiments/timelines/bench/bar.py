@@ -1,6 +1,5 @@
 """How far the benchmark is: a bar on a terminal, and elsewhere a line for each phase."""
 
-
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Columns
