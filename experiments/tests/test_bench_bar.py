@@ -25,9 +25,10 @@ def test_a_bar_on_a_terminal_counts_and_names_the_phase():
 
 
 def test_lines_where_there_is_no_terminal(monkeypatch):
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    screen = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", screen)
     shown = bar.progress(2)
     assert type(shown) is Progress
     shown.phase("a phase")
     shown.close()
-    assert sys.stderr.getvalue() == "[time left: known after the first step] a phase\n"
+    assert screen.getvalue() == "[time left: known after the first step] a phase\n"

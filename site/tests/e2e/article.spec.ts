@@ -95,9 +95,9 @@ test("lines are about 66 characters long", async ({ page }) => {
   await page.goto(ARTICLE);
   const lengths = await page.evaluate(() =>
     [...document.querySelectorAll("article.prose > p")].flatMap((paragraph) => {
-      const range = document.createRange();
-      range.selectNodeContents(paragraph);
-      const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.bottom / 12))).size;
+      const lines = Math.round(
+        paragraph.getBoundingClientRect().height / parseFloat(getComputedStyle(paragraph).lineHeight),
+      );
       return lines > 3 ? [(paragraph.textContent?.length ?? 0) / lines] : [];
     }),
   );
