@@ -93,14 +93,29 @@ test("the prose has the data’s numbers", async ({ page }) => {
 
 test("lines are about 66 characters long", async ({ page }) => {
   await page.goto(ARTICLE);
+  // Of full lines alone: a line ends where the next character stands further to the left.
   const lengths = await page.evaluate(() =>
     [...document.querySelectorAll("article.prose > p")].flatMap((paragraph) => {
-      const lines = Math.round(
-        paragraph.getBoundingClientRect().height / parseFloat(getComputedStyle(paragraph).lineHeight),
-      );
-      return lines > 3 ? [(paragraph.textContent?.length ?? 0) / lines] : [];
+      const range = document.createRange();
+      const texts = document.createTreeWalker(paragraph, NodeFilter.SHOW_TEXT);
+      const lines = [0];
+      let left = -Infinity;
+      while (texts.nextNode()) {
+        const text = texts.currentNode as Text;
+        for (let at = 0; at < text.length; at++) {
+          range.setStart(text, at);
+          range.setEnd(text, at + 1);
+          const box = range.getBoundingClientRect();
+          if (box.width === 0) continue; // a blank that a line break swallowed
+          if (box.left < left) lines.push(0);
+          lines[lines.length - 1]! += 1;
+          left = box.left;
+        }
+      }
+      return lines.slice(0, -1);
     }),
   );
+  expect(lengths.length).toBeGreaterThan(40);
   const mean = lengths.reduce((a, b) => a + b, 0) / lengths.length;
   expect(mean).toBeGreaterThan(54);
   expect(mean).toBeLessThan(76);
