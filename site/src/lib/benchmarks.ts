@@ -129,3 +129,9 @@ export function exactPeers({ contestants }: Race): Contestant[] {
     .filter(({ contestant, same_weights_as }) => !OURS.test(contestant) && same_weights_as.length > 0)
     .sort((a, b) => b.backprop_over.median - a.backprop_over.median);
 }
+
+/** How far fused BackProp's peak is above the lowest of the exact peers', as a fraction; 0 where none is lower. */
+export function excessPeak(race: Race): number {
+  const lowest = Math.min(...exactPeers(race).map(({ peak_bytes }) => peak_bytes));
+  return Math.max(subject(race).peak_bytes / lowest - 1, 0);
+}

@@ -5,6 +5,7 @@ import { expect, it } from "vitest";
 import {
   benchmarkFolders,
   exactPeers,
+  excessPeak,
   kindOf,
   loadClipping,
   loadGrowth,
@@ -64,6 +65,17 @@ it("compares with others that end with the same weights, the fastest first", () 
   if (!race) throw new Error("no race");
   expect(subject(race).over_plain.median).toBe(0.9);
   expect(exactPeers(race).map(({ contestant }) => contestant)).toEqual(["quick", "slow"]);
+});
+
+it("tells how far above the lightest exact peer BackProp peaks", () => {
+  const excess = (...peers: unknown[]) => {
+    const [race] = loadRaces(races(row("backprop fused", 0.9), ...peers));
+    return race && excessPeak(race);
+  };
+  const peer = (peak_bytes: number, weights?: string[]) => ({ ...row("peer", 1, weights), peak_bytes });
+  expect(excess(peer(100), peer(120))).toBeCloseTo(0.01);
+  expect(excess(peer(120))).toBe(0);
+  expect(excess(peer(50, []))).toBe(0);
 });
 
 it("says in a sentence what is missing", () => {
